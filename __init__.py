@@ -1,0 +1,1 @@
+"""speciate grows programs: solutions, harnesses and policy weights, evolved in one population."""

@@ -1,0 +1,1 @@
+"""The words of the design as types, and the engine that moves them."""

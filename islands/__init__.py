@@ -1,0 +1,1 @@
+"""Selection, archives, topologies, migration and novelty."""

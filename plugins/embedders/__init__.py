@@ -1,0 +1,1 @@
+"""Vectors for programs, for novelty."""

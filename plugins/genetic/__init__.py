@@ -1,0 +1,1 @@
+"""Genetic programming on Python source."""

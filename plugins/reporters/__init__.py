@@ -1,0 +1,1 @@
+"""Listeners that show a run."""
