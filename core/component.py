@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict
 
 
-class Options(BaseModel):
+class ComponentOptions(BaseModel):
     """Base of all options: frozen, and an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
@@ -16,12 +16,12 @@ class Component(ABC):
     """Something that is chosen by name from a slot.
 
     A component declares its options as a nested class `Options`, next to the code that reads them; an instance is made
-    with exactly one argument, those options.
+    with exactly one argument, those options. The first sentence of its docstring is what `speciate plugins` prints.
     """
 
-    Options: ClassVar[type[Options]] = Options
+    Options: ClassVar[type[ComponentOptions]] = ComponentOptions
     reads_total: ClassVar[bool] = False
     """True for a component that reads the run's total budget: extending such a run makes another run."""
 
-    def __init__(self, options: Options) -> None:
-        self.options = options
+    def __init__(self, options: ComponentOptions | None = None) -> None:
+        self.options = options if options is not None else self.Options()

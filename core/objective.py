@@ -1,0 +1,36 @@
+"""An objective: a named metric with a direction, and the one function that compares."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Direction = Literal["maximise", "minimise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """The metric that decides. Fitness is derived from it and from nothing else; larger fitness is always better."""
+
+    name: str
+    direction: Direction = "maximise"
+
+    def fitness(self, metrics: Mapping[str, float]) -> float:
+        """Return the metric, negated when it is minimised. Raises KeyError when it was not measured."""
+        value = metrics[self.name]
+        return value if self.direction == "maximise" else -value
+
+    def score(self, fitness: float) -> float:
+        """Return the metric's own value of a fitness: the inverse of `fitness`."""
+        return fitness if self.direction == "maximise" else -fitness
+
+    def reached(self, score: float, target: float) -> bool:
+        """Say whether `score` is at least as good as `target`."""
+        return score >= target if self.direction == "maximise" else score <= target
+
+
+def better(a: float | None, b: float | None) -> bool:
+    """Say whether fitness `a` beats fitness `b` strictly; what is None or not finite never beats anything."""
+    if a is None or not math.isfinite(a):
+        return False
+    return b is None or not math.isfinite(b) or a > b
