@@ -102,6 +102,16 @@ class Brief:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a proposal cost in model calls, tokens and money. A price that is not known is None, never 0."""
+
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    money: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """What an operator returns: an offspring or the reason why there is none.
 
@@ -115,17 +125,7 @@ class Proposal:
     refusal: Refusal | None = None
     input: int | None = None
     replies: tuple[str, ...] = ()
-    usage: "Usage" = field(default_factory=lambda: Usage())
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a proposal cost in model calls, tokens and money. A price that is not known is None, never 0."""
-
-    model_calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    money: float | None = None
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)

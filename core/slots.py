@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -195,7 +195,7 @@ class Reply:
 
     text: str
     finish_reason: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     logprobs: tuple[float, ...] | None = None
     tokens: tuple[int, ...] | None = None
 
@@ -209,9 +209,7 @@ class Policy(Component):
     """How many calls may be in flight; with models it is the lag of the run."""
 
     @abstractmethod
-    async def sample(
-        self, messages: Sequence[Message], n: int, settings: Mapping[str, Any]
-    ) -> tuple[Reply, ...]:
+    async def sample(self, messages: Sequence[Message], n: int, settings: Mapping[str, Any]) -> tuple[Reply, ...]:
         """Return `n` completions. Raises SpeciateError when it cannot go on."""
 
     async def close(self) -> None:
