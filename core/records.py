@@ -38,13 +38,13 @@ class Refusal:
 class Selection:
     """What the stage `select` drew for one ticket.
 
-    `parent` and `inspirations` are ids of individuals of the island; `plan` is what the operator decided at that
-    moment (plain data), so that what it learns later cannot change this ticket.
+    `parent` (None for a seed) and `inspirations` are ids of individuals of the island; `plan` is what the operator
+    decided at that moment (plain data), so that what it learns later cannot change this ticket.
     """
 
     ticket: int
     island: int
-    parent: int
+    parent: int | None
     inspirations: tuple[int, ...]
     operator: str
     plan: Mapping[str, Any]
@@ -130,12 +130,17 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """A proposal that was refused, or the name of the evaluation it earned."""
+    """A proposal that was refused, or the name of the evaluation it earned.
+
+    `content` names the program up to comments, formatting and local names, together with its input; `input` is the
+    individual whose output it starts from and `input_hash` the hash of that output.
+    """
 
     selection: Selection
     proposal: Proposal
-    refusal: Refusal | None
-    name: EvaluationName | None
+    refusal: Refusal | None = None
+    name: EvaluationName | None = None
+    content: str | None = None
     input: int | None = None
 
 

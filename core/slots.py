@@ -16,6 +16,7 @@ from .sandbox import Sandbox
 from .view import IslandView
 
 if TYPE_CHECKING:
+    from .calls import Calls
     from .problem import Problem
 
 
@@ -145,6 +146,14 @@ class Embedder(Component):
     def embed(self, program: Program, main: str) -> Vector:
         """Return the vector of a program whose main file is `main`. Equal programs get equal vectors."""
 
+    def structure(self, program: Program, main: str) -> str:
+        """Name what is left of a program when its constants are blanked.
+
+        Two programs of one structure differ, if at all, in constants: such an edit is judged as an exact duplicate or
+        not, never by cosine.
+        """
+        return program.hash
+
 
 class Novelty(Component):
     """Judges whether a proposal is too close to what was proposed before, and how novel a newcomer is."""
@@ -174,8 +183,11 @@ class Operator(Component):
     inspirations: int = 0
     """How many inspirations it wants."""
 
-    def open(self, problem: "Problem") -> None:
-        """Prepare for a problem. Raises SpeciateError when the operator cannot serve it."""
+    def open(self, problem: "Problem", calls: "Calls | None") -> None:
+        """Prepare for a problem. Raises SpeciateError when the operator cannot serve it.
+
+        `calls` is the metered, recorded way to the policy, or None when the run has no policy.
+        """
 
     def plan(self, rng: np.random.Generator) -> Mapping[str, Any]:
         """Decide, as plain JSON data, what depends on what was learned."""

@@ -1,0 +1,285 @@
+"""Reads and writes the records of a run: the only module that speaks SQL about them."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sqlite_utils
+
+from .evaluation import Cost, Evaluation, EvaluationName, Status, Verdict
+from .program import Program
+from .records import Individual, Material, Reason, Refusal, Selection, Usage
+from .slots import Move, Reset, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A committed ticket, as it is folded into the population: the same record live and read back.
+
+    `operator` is the operator's own account of what it did; `content` names program and input up to formatting;
+    `individual`, `metrics`, `length` are None for a refused ticket. `competes` says whether the oracle, where asked,
+    did not reject it.
+    """
+
+    selection: Selection
+    operator: str
+    refusal: Refusal | None
+    content: bytes | None
+    usage: Usage
+    individual: Individual | None = None
+    metrics: Mapping[str, float] | None = None
+    length: int = 0
+    valid: bool | None = None
+    oracle_score: float | None = None
+    gain: float | None = None
+    output: str | None = None
+    scope: str | None = None
+    structure: bytes | None = None
+    vector: Vector | None = None
+
+
+class Store:
+    """The history of one run: append-only, one writer, every committed ticket one transaction."""
+
+    def __init__(self, db: sqlite_utils.Database) -> None:
+        self.db = db
+        self._run = db.conn.execute
+        self.program = lru_cache(maxsize=2048)(self._program)
+        self.output = lru_cache(maxsize=512)(self._output)
+        self.material = lru_cache(maxsize=2048)(self._material)
+
+    # Settings and events
+
+    def meta(self, key: str) -> str | None:
+        """Return one of the run's own settings, or None."""
+        row = self._run("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Set one of the run's own settings."""
+        self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def event(self, type: str, payload: Mapping[str, Any], ticket: int | None = None) -> None:
+        """Append an event that is not a ticket."""
+        self._run(
+            "INSERT INTO events (ticket, type, payload, at) VALUES (?, ?, ?, ?)",
+            (ticket, type, json.dumps(payload, ensure_ascii=False), time.time()),
+        )
+
+    def events(self, type: str) -> list[dict[str, Any]]:
+        """Return the payloads of all events of a type, oldest first."""
+        rows = self._run("SELECT payload FROM events WHERE type = ? ORDER BY seq", (type,))
+        return [json.loads(row[0]) for row in rows]
+
+    # Evaluations: on disk before they count
+
+    def record_evaluation(self, program: Program, evaluation: Evaluation, output: str | None) -> None:
+        """Write a finished evaluation, its program and its output. The first record of a name stands."""
+        name, cost, verdict = evaluation.name, evaluation.cost, evaluation.verdict
+        with _Transaction(self.db.conn):
+            self._insert_program(program)
+            if output is not None and evaluation.output is not None:
+                self._run("INSERT OR IGNORE INTO artefacts VALUES (?, 'output', ?)", (evaluation.output, output))
+            self._run(
+                f"INSERT OR IGNORE INTO evaluations VALUES ({', '.join('?' * 22)})",
+                (
+                    name.hash, name.program, name.input, name.effort, name.seed, name.repeat, name.evaluator,
+                    evaluation.status.value, evaluation.reason, _json(evaluation.metrics), evaluation.feedback,
+                    None if evaluation.instances is None else _json(evaluation.instances),
+                    None if verdict is None else int(verdict.valid), verdict and verdict.score,
+                    verdict and verdict.score_exact, verdict and verdict.reason, evaluation.output,
+                    cost.wall_s, cost.cpu_s, cost.max_rss_bytes, _text(evaluation.stdout), time.time(),
+                ),
+            )  # fmt: skip
+
+    def evaluation(self, name: str) -> Evaluation | None:
+        """Return a recorded evaluation by the hash of its name, or None."""
+        row = self._run("SELECT * FROM evaluations WHERE name = ?", (name,)).fetchone()
+        return None if row is None else _evaluation(row)
+
+    # Tickets: one transaction each
+
+    def commit(self, birth: Birth, digest: bytes, kept: bool, moves: tuple[Move | Reset, ...], cost: Cost) -> None:
+        """Write a committed ticket with all that belongs to it."""
+        selection, individual, usage = birth.selection, birth.individual, birth.usage
+        ticket = selection.ticket
+        with _Transaction(self.db.conn):
+            self._run(
+                f"INSERT INTO tickets VALUES ({', '.join('?' * 15)})",
+                (
+                    ticket, selection.island, selection.parent, json.dumps(selection.inspirations), birth.operator,
+                    selection.operator, _json(selection.plan), individual and individual.program,
+                    individual and individual.input, birth.content, individual and individual.evaluation,
+                    birth.refusal and birth.refusal.reason.value, birth.refusal and _text(birth.refusal.detail),
+                    "[]", digest,
+                ),
+            )  # fmt: skip
+            if individual is not None:
+                self._insert_individual(birth, individual, kept)
+            self._insert_moves(ticket, moves)
+            if individual is not None:
+                self._run(
+                    "INSERT INTO costs VALUES (?, 'candidate', 1, 0, 0, 0, 0, ?, ?)", (ticket, cost.wall_s, cost.cpu_s)
+                )
+            if usage.model_calls:
+                self._run(
+                    "INSERT INTO costs VALUES (?, 'proposer', 0, ?, ?, ?, ?, 0, 0)",
+                    (ticket, usage.model_calls, usage.prompt_tokens, usage.completion_tokens, usage.money),
+                )
+
+    def births(self) -> Iterator[Birth]:
+        """Read every committed ticket back, in ticket order."""
+        rows = self._run(
+            """SELECT t.ticket, t.island, t.parent, t.inspirations, t.operator, t.chosen, t.plan, t.input, t.content,
+                      t.evaluation, t.refusal, t.detail, t.program, i.operator, i.generation, i.fitness, i.novelty,
+                      i.length, i.gain, e.metrics, e.valid, e.oracle_score, e.output,
+                      m.scope, m.structure, m.indices, m.vals,
+                      c.model_calls, c.prompt_tokens, c.completion_tokens, c.money
+               FROM tickets t LEFT JOIN individuals i ON i.id = t.ticket
+               LEFT JOIN evaluations e ON e.name = t.evaluation LEFT JOIN embeddings m ON m.individual = t.ticket
+               LEFT JOIN costs c ON c.ticket = t.ticket AND c.role = 'proposer' ORDER BY t.ticket"""
+        )
+        for row in rows:
+            yield _birth(row)
+
+    def last_ticket(self) -> int:
+        """Return the number of the last committed ticket; -1 before the first."""
+        return int(self._run("SELECT coalesce(max(ticket), -1) FROM tickets").fetchone()[0])
+
+    def last_digest(self) -> bytes | None:
+        """Return the chained digest after the last committed ticket, or None before the first."""
+        row = self._run("SELECT digest FROM tickets ORDER BY ticket DESC LIMIT 1").fetchone()
+        return None if row is None else bytes(row[0])
+
+    # Individuals
+
+    def individual(self, id: int) -> Individual | None:
+        """Return an individual, or None when no ticket of that number was evaluated."""
+        row = self._run(
+            """SELECT i.id, i.program, i.island, i.parent, t.inspirations, i.input, i.operator, i.generation,
+                      i.evaluation, i.fitness, i.novelty
+               FROM individuals i JOIN tickets t ON t.ticket = i.id WHERE i.id = ?""",
+            (id,),
+        ).fetchone()
+        if row is None:
+            return None
+        return Individual(*row[:4], tuple(json.loads(row[4])), *row[5:])
+
+    def _material(self, id: int) -> Material:
+        individual = self.individual(id)
+        if individual is None:
+            raise KeyError(id)
+        evaluation = self.evaluation(individual.evaluation)
+        assert evaluation is not None  # written before the individual
+        return Material(individual, self.program(individual.program), evaluation)
+
+    def _program(self, hash: str) -> Program:
+        row = self._run("SELECT kind, files FROM programs WHERE hash = ?", (hash,)).fetchone()
+        if row is None:
+            raise KeyError(hash)
+        return Program.of(json.loads(row[1]), row[0])
+
+    def _output(self, hash: str) -> str:
+        row = self._run("SELECT content FROM artefacts WHERE hash = ?", (hash,)).fetchone()
+        if row is None:
+            raise KeyError(hash)
+        return str(row[0])
+
+    # Writing
+
+    def _insert_program(self, program: Program) -> None:
+        files = json.dumps(dict(program.files), ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+        self._run("INSERT OR IGNORE INTO programs VALUES (?, ?, ?)", (program.hash, program.kind, files))
+
+    def _insert_individual(self, birth: Birth, individual: Individual, kept: bool) -> None:
+        self._run(
+            f"INSERT INTO individuals VALUES ({', '.join('?' * 13)})",
+            (
+                individual.id, individual.program, individual.island, individual.parent, individual.input,
+                individual.operator, individual.generation, individual.evaluation, individual.fitness,
+                individual.novelty, birth.length, int(kept), birth.gain,
+            ),
+        )  # fmt: skip
+        if birth.vector is not None:
+            self._run(
+                "INSERT INTO embeddings VALUES (?, ?, ?, ?, ?)",
+                (
+                    individual.id, birth.scope, birth.structure,
+                    birth.vector.indices.astype("<i4").tobytes(), birth.vector.values.astype("<f4").tobytes(),
+                ),
+            )  # fmt: skip
+
+    def _insert_moves(self, ticket: int, moves: tuple[Move | Reset, ...]) -> None:
+        for move in moves:
+            if isinstance(move, Move):
+                rows = [(ticket, "move", move.individual, move.source, move.target)]
+            else:
+                rows = [(ticket, "reset", founder, None, move.island) for founder in move.founders]
+            self.db.conn.executemany(
+                "INSERT INTO moves (ticket, kind, individual, source, target) VALUES (?, ?, ?, ?, ?)", rows
+            )
+
+
+class _Transaction:
+    """One transaction on a connection in autocommit mode."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def __enter__(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        self.connection.execute("COMMIT" if kind is None else "ROLLBACK")
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    return json.dumps(dict(data), ensure_ascii=False, separators=(",", ":"))
+
+
+def _text(text: str) -> str:
+    """Make any text storable: lone surrogates are written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _evaluation(row: tuple[Any, ...]) -> Evaluation:
+    verdict = None if row[12] is None else Verdict(bool(row[12]), row[13], row[14], row[15])
+    return Evaluation(
+        name=EvaluationName(*row[1:7]),
+        status=Status(row[7]),
+        reason=row[8],
+        metrics=json.loads(row[9]),
+        feedback=row[10],
+        instances=None if row[11] is None else json.loads(row[11]),
+        verdict=verdict,
+        output=row[16],
+        cost=Cost(row[17], row[18], row[19]),
+        stdout=row[20],
+    )
+
+
+def _birth(row: tuple[Any, ...]) -> Birth:
+    (ticket, island, parent, inspirations, operator, chosen, plan, input, content, evaluation, refusal, detail,
+     program, _, generation, fitness, novelty, length, gain, metrics, valid, oracle_score, output,
+     scope, structure, indices, vals, calls, prompt_tokens, completion_tokens, money) = row  # fmt: skip
+    inspired = () if inspirations == "[]" else tuple(json.loads(inspirations))
+    selection = Selection(ticket, island, parent, inspired, chosen, {} if plan == "{}" else json.loads(plan))
+    usage = Usage() if calls is None else Usage(calls, prompt_tokens, completion_tokens, money)
+    refused = None if refusal is None else Refusal(Reason(refusal), detail)
+    if evaluation is None:
+        return Birth(selection, operator, refused, content, usage)
+    individual = Individual(
+        ticket, program, island, parent, inspired, input, operator, generation, evaluation, fitness, novelty
+    )
+    vector = None
+    if indices is not None:
+        vector = Vector(np.frombuffer(indices, "<i4"), np.frombuffer(vals, "<f4"))
+    return Birth(
+        selection, operator, refused, content, usage, individual, json.loads(metrics), length,
+        None if valid is None else bool(valid), oracle_score, gain, output, scope, structure, vector,
+    )  # fmt: skip
