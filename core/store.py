@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,8 +13,8 @@ import sqlite_utils
 
 from .evaluation import Cost, Evaluation, EvaluationName, Status, Verdict
 from .program import Program
-from .records import Individual, Material, Reason, Refusal, Selection, Usage
-from .slots import Move, Reset, Vector
+from .records import Individual, Material, Message, Reason, Refusal, Selection, Usage
+from .slots import Move, Reply, Reset, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,7 @@ class Birth:
     """A committed ticket, as it is folded into the population: the same record live and read back.
 
     `operator` is the operator's own account of what it did; `content` names program and input up to formatting;
-    `individual`, `metrics`, `length` are None for a refused ticket. `competes` says whether the oracle, where asked,
-    did not reject it.
+    what belongs to an evaluated program is None for a refused ticket. `valid` and `oracle_score` are the oracle's.
     """
 
     selection: Selection
@@ -31,6 +30,7 @@ class Birth:
     refusal: Refusal | None
     content: bytes | None
     usage: Usage
+    replies: tuple[str, ...] = ()
     individual: Individual | None = None
     metrics: Mapping[str, float] | None = None
     length: int = 0
@@ -41,6 +41,7 @@ class Birth:
     scope: str | None = None
     structure: bytes | None = None
     vector: Vector | None = None
+    instances: tuple[float, ...] | None = None
 
 
 class Store:
@@ -116,7 +117,7 @@ class Store:
                     selection.operator, _json(selection.plan), individual and individual.program,
                     individual and individual.input, birth.content, individual and individual.evaluation,
                     birth.refusal and birth.refusal.reason.value, birth.refusal and _text(birth.refusal.detail),
-                    "[]", digest,
+                    json.dumps(birth.replies), digest,
                 ),
             )  # fmt: skip
             if individual is not None:
@@ -136,8 +137,8 @@ class Store:
         """Read every committed ticket back, in ticket order."""
         rows = self._run(
             """SELECT t.ticket, t.island, t.parent, t.inspirations, t.operator, t.chosen, t.plan, t.input, t.content,
-                      t.evaluation, t.refusal, t.detail, t.program, i.operator, i.generation, i.fitness, i.novelty,
-                      i.length, i.gain, e.metrics, e.valid, e.oracle_score, e.output,
+                      t.evaluation, t.refusal, t.detail, t.replies, t.program, i.operator, i.generation, i.fitness, i.novelty,
+                      i.length, i.gain, e.metrics, e.instances, e.valid, e.oracle_score, e.output,
                       m.scope, m.structure, m.indices, m.vals,
                       c.model_calls, c.prompt_tokens, c.completion_tokens, c.money
                FROM tickets t LEFT JOIN individuals i ON i.id = t.ticket
@@ -155,6 +156,66 @@ class Store:
         """Return the chained digest after the last committed ticket, or None before the first."""
         row = self._run("SELECT digest FROM tickets ORDER BY ticket DESC LIMIT 1").fetchone()
         return None if row is None else bytes(row[0])
+
+    # Requests and replies
+
+    def record_request(
+        self,
+        request: str,
+        draws: Sequence[int],
+        ticket: int,
+        role: str,
+        messages: Sequence[Message],
+        settings: Mapping[str, Any],
+    ) -> None:
+        """Log a request before it is sent; sending it again is counted."""
+        said = json.dumps([[m.role, m.content] for m in messages], ensure_ascii=False)
+        rows = [(request, draw, ticket, role, _text(said), _json(settings)) for draw in draws]
+        with _Transaction(self.db.conn):
+            self.db.conn.executemany(
+                """INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, 1)
+                   ON CONFLICT DO UPDATE SET times_sent = times_sent + 1""",
+                rows,
+            )
+
+    def record_replies(self, request: str, draws: Sequence[int], policy: str, replies: Sequence[Reply]) -> None:
+        """Write replies before they are used."""
+        rows = [
+            (
+                request, draw, policy, _text(reply.text), reply.finish_reason, reply.usage.prompt_tokens,
+                reply.usage.completion_tokens, reply.usage.money,
+                None if reply.logprobs is None else json.dumps(reply.logprobs),
+                None if reply.tokens is None else json.dumps(reply.tokens),
+            )
+            for draw, reply in zip(draws, replies, strict=True)
+        ]  # fmt: skip
+        with _Transaction(self.db.conn):
+            self.db.conn.executemany(f"INSERT OR IGNORE INTO replies VALUES ({', '.join('?' * 10)})", rows)
+
+    def reply(self, request: str, draw: int) -> Reply | None:
+        """Return the recorded reply to one draw of a request, or None."""
+        row = self._run(
+            """SELECT text, finish_reason, prompt_tokens, completion_tokens, money, logprobs, tokens
+               FROM replies WHERE request = ? AND draw = ?""",
+            (request, draw),
+        ).fetchone()
+        if row is None:
+            return None
+        return Reply(
+            row[0],
+            row[1],
+            Usage(1, row[2], row[3], row[4]),
+            None if row[5] is None else tuple(json.loads(row[5])),
+            None if row[6] is None else tuple(json.loads(row[6])),
+        )
+
+    def possibly_paid(self) -> int:
+        """Count requests that were sent and have no reply: they may have been paid for."""
+        row = self._run(
+            """SELECT coalesce(sum(r.times_sent - (p.draw IS NOT NULL)), 0) FROM requests r
+               LEFT JOIN replies p ON p.request = r.request AND p.draw = r.draw"""
+        ).fetchone()
+        return int(row[0])
 
     # Individuals
 
@@ -225,6 +286,11 @@ class Store:
             )
 
 
+def instance_scores(instances: Mapping[str, float]) -> tuple[float, ...]:
+    """Return scores by instance in the order of the instances' names."""
+    return tuple(instances[name] for name in sorted(instances))
+
+
 class _Transaction:
     """One transaction on a connection in autocommit mode."""
 
@@ -265,14 +331,15 @@ def _evaluation(row: tuple[Any, ...]) -> Evaluation:
 
 def _birth(row: tuple[Any, ...]) -> Birth:
     (ticket, island, parent, inspirations, operator, chosen, plan, input, content, evaluation, refusal, detail,
-     program, _, generation, fitness, novelty, length, gain, metrics, valid, oracle_score, output,
+     replies, program, _, generation, fitness, novelty, length, gain, metrics, instances, valid, oracle_score, output,
      scope, structure, indices, vals, calls, prompt_tokens, completion_tokens, money) = row  # fmt: skip
     inspired = () if inspirations == "[]" else tuple(json.loads(inspirations))
     selection = Selection(ticket, island, parent, inspired, chosen, {} if plan == "{}" else json.loads(plan))
     usage = Usage() if calls is None else Usage(calls, prompt_tokens, completion_tokens, money)
+    answered = () if replies == "[]" else tuple(json.loads(replies))
     refused = None if refusal is None else Refusal(Reason(refusal), detail)
     if evaluation is None:
-        return Birth(selection, operator, refused, content, usage)
+        return Birth(selection, operator, refused, content, usage, answered)
     individual = Individual(
         ticket, program, island, parent, inspired, input, operator, generation, evaluation, fitness, novelty
     )
@@ -280,6 +347,7 @@ def _birth(row: tuple[Any, ...]) -> Birth:
     if indices is not None:
         vector = Vector(np.frombuffer(indices, "<i4"), np.frombuffer(vals, "<f4"))
     return Birth(
-        selection, operator, refused, content, usage, individual, json.loads(metrics), length,
+        selection, operator, refused, content, usage, answered, individual, json.loads(metrics), length,
         None if valid is None else bool(valid), oracle_score, gain, output, scope, structure, vector,
+        None if instances is None else instance_scores(json.loads(instances)),
     )  # fmt: skip

@@ -1,0 +1,152 @@
+"""An island: the members that selection can reach, as numpy columns that grow by doubling."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .slots import Archive, Newcomer, Vector
+from .view import IslandView
+
+_DTYPES: dict[str, type[np.generic]] = {
+    "ids": np.int64,
+    "fitness": np.float64,
+    "offspring": np.int64,
+    "refused": np.int64,
+    "generation": np.int64,
+    "novelty": np.float64,
+    "length": np.int64,
+    "seed": np.bool_,
+    "migrant": np.bool_,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What an island keeps of an individual beside its columns."""
+
+    content: bytes
+    vector: Vector | None
+    metrics: Mapping[str, float]
+    instances: tuple[float, ...] | None = None
+
+
+class Island:
+    """The archive of one island. Its history is kept elsewhere and never shrinks."""
+
+    def __init__(self, number: int, archive: Archive) -> None:
+        self.number = number
+        self.archive = archive
+        self.births = 0
+        self.births_at_migration = 0
+        self.births_at_best = 0
+        self.best: int | None = None
+        self.best_fitness = -np.inf
+        self.contents: set[bytes] = set()
+        self.seeds: set[int] = set()
+        self._rows: dict[int, int] = {}
+        self._members: dict[int, Member] = {}
+        self._columns: dict[str, NDArray[np.generic]] = {k: np.zeros(64, dtype) for k, dtype in _DTYPES.items()}
+        self._view: IslandView | None = None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, id: int) -> bool:
+        return id in self._rows
+
+    def view(self) -> IslandView:
+        """Return the read-only columns; they follow later counts, and a birth or an eviction makes a new view."""
+        if self._view is None:
+            n = len(self._rows)
+            columns = {}
+            for name, column in self._columns.items():
+                columns[name] = column[:n]
+                columns[name].flags.writeable = False
+            self._view = IslandView(self.number, **columns, instances=self._instances())  # type: ignore[arg-type]
+        return self._view
+
+    def vectors(self, limit: int) -> list[Vector]:
+        """Return the vectors of the `limit` members that came last."""
+        recent = list(self._members)[-limit:]
+        return [vector for id in recent if (vector := self._members[id].vector) is not None]
+
+    def member(self, id: int) -> Member:
+        """Return what is kept of a member. Raises KeyError when it is not one."""
+        return self._members[id]
+
+    def add(
+        self, newcomer: Newcomer, member: Member, generation: int, *, seed: bool = False, migrant: bool = False
+    ) -> bool:
+        """Offer an individual to the archive; return whether it stays.
+
+        The best ever and the seeds stay whatever the archive answers.
+        """
+        record = newcomer.fitness > self.best_fitness
+        if record:
+            self.best, self.best_fitness = newcomer.id, newcomer.fitness
+            self.births_at_best = self.births
+        if seed:
+            self.seeds.add(newcomer.id)
+        placement = self.archive.place(self.view(), self.pinned(), newcomer)
+        if not (placement.kept or record or seed):
+            return False
+        for id in placement.evicted:
+            if id not in self.pinned():
+                self._remove(id)
+        self._append(newcomer, member, generation, seed, migrant)
+        return True
+
+    def count(self, parent: int, *, refused: bool) -> None:
+        """Note that a ticket with this parent was committed; a parent that has left the archive is not counted."""
+        row = self._rows.get(parent)
+        if row is not None:
+            self._columns["refused" if refused else "offspring"][row] += 1  # type: ignore[operator]
+
+    def pinned(self) -> frozenset[int]:
+        """Return the members that never leave: the seeds and the best."""
+        return frozenset(self.seeds) if self.best is None else frozenset(self.seeds | {self.best})
+
+    def clear(self) -> None:
+        """Empty the island for a reset; what was ever on it may come back."""
+        self.archive.clear()
+        self.contents.clear()
+        self.seeds.clear()
+        self._rows.clear()
+        self._members.clear()
+        self.best, self.best_fitness = None, -np.inf
+        self.births_at_best = self.births
+        self._view = None
+
+    def _append(self, newcomer: Newcomer, member: Member, generation: int, seed: bool, migrant: bool) -> None:
+        row = len(self._rows)
+        if row == len(self._columns["ids"]):
+            self._columns = {k: np.concatenate([c, np.zeros_like(c)]) for k, c in self._columns.items()}
+        values = (newcomer.id, newcomer.fitness, 0, 0, generation, newcomer.novelty, newcomer.length, seed, migrant)
+        for name, value in zip(_DTYPES, values, strict=True):
+            self._columns[name][row] = value
+        self._rows[newcomer.id] = row
+        self._members[newcomer.id] = member
+        self.contents.add(member.content)
+        self._view = None
+
+    def _remove(self, id: int) -> None:
+        """Take a member out; the last row moves into its place."""
+        row, last = self._rows.pop(id), len(self._rows)
+        self.contents.discard(self._members.pop(id).content)
+        if row != last:
+            moved = int(self._columns["ids"][last])
+            for column in self._columns.values():
+                column[row] = column[last]
+            self._rows[moved] = row
+        self._view = None
+
+    def _instances(self) -> NDArray[np.float64] | None:
+        """Return scores by instance in row order, or None when some member has none."""
+        if not self._members or any(member.instances is None for member in self._members.values()):
+            return None
+        by_row = sorted(self._rows, key=self._rows.__getitem__)
+        table = np.array([self._members[id].instances for id in by_row], dtype=np.float64)
+        table.flags.writeable = False
+        return table

@@ -1,0 +1,160 @@
+"""The population: a fold over committed tickets, live and on resume by the same code."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import ComponentError
+from .island import Island, Member
+from .objective import better
+from .records import Outcome
+from .slots import Archive, IslandStatus, Migration, Move, Newcomer, Reset, Topology
+from .store import Birth
+from .streams import stream
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a birth changed: whether its individual stays in reach, whether it is a record, who travelled."""
+
+    kept: bool = False
+    record: bool = False
+    moves: tuple[Move | Reset, ...] = ()
+
+
+@dataclass(slots=True)
+class Best:
+    """The best individual so far that competes and that no oracle rejected; ties keep the older."""
+
+    id: int
+    fitness: float
+    oracle_score: float | None
+    evaluations: int
+
+
+class Population:
+    """All islands of a run. Equal sequences of births give equal populations."""
+
+    def __init__(self, seed: int, archives: Sequence[Archive], topology: Topology, migration: Migration | None) -> None:
+        self.seed = seed
+        self.islands = [Island(number, archive) for number, archive in enumerate(archives)]
+        self.topology = topology
+        self.migration = migration
+        self.best: Best | None = None
+        self.evaluations = 0
+        self.proposals = 0
+        self.refused: dict[str, int] = {}
+        self.generations: dict[int, int] = {}
+
+    def island_of(self, ticket: int, seeds: int) -> int:
+        """Say whose turn a ticket is: islands take turns."""
+        return (ticket - seeds) % len(self.islands)
+
+    def apply(self, birth: Birth) -> Applied:
+        """Fold a committed ticket into the population."""
+        self.proposals += 1
+        parent = birth.selection.parent
+        home = self.islands[birth.selection.island]
+        if birth.refusal is not None:
+            reason = birth.refusal.reason.value
+            self.refused[reason] = self.refused.get(reason, 0) + 1
+        individual = birth.individual
+        if parent is not None:
+            home.count(parent, refused=individual is None)
+        if individual is None:
+            return Applied()
+        self.evaluations += 1
+        self.generations[individual.id] = individual.generation
+        home.births += 1
+        if individual.fitness is None:
+            return Applied()
+        record = self._note_best(birth)
+        kept = self._place(birth, home)
+        return Applied(kept, record, self._migrate(individual.id))
+
+    def outcome(self, birth: Birth, record: bool) -> Outcome:
+        """Return what those who learn are told of a ticket."""
+        return Outcome(
+            birth.selection.ticket,
+            birth.operator,
+            birth.selection.plan,
+            None if birth.refusal is None else birth.refusal.reason,
+            None if birth.individual is None else birth.individual.fitness,
+            birth.gain,
+            record,
+        )
+
+    def _note_best(self, birth: Birth) -> bool:
+        individual = birth.individual
+        assert individual is not None
+        if birth.valid is False or not better(individual.fitness, None if self.best is None else self.best.fitness):
+            return False
+        assert individual.fitness is not None
+        self.best = Best(individual.id, individual.fitness, birth.oracle_score, self.evaluations)
+        return True
+
+    def _place(self, birth: Birth, home: Island) -> bool:
+        individual = birth.individual
+        assert individual is not None
+        assert individual.fitness is not None
+        assert birth.content is not None
+        newcomer = Newcomer(individual.id, individual.fitness, birth.length, individual.novelty, birth.metrics or {})
+        member = Member(birth.content, birth.vector, birth.metrics or {}, birth.instances)
+        if individual.parent is not None:
+            return home.add(newcomer, member, individual.generation)
+        # A seed belongs to every island: evolution starts from the same place everywhere.
+        kept = [island.add(newcomer, member, 0, seed=True) for island in self.islands]
+        return all(kept)
+
+    def _migrate(self, ticket: int) -> tuple[Move | Reset, ...]:
+        if self.migration is None or len(self.islands) < 2:
+            return ()
+        statuses = [
+            IslandStatus(
+                i.number, i.births, i.births - i.births_at_migration, i.births - i.births_at_best,
+                i.best if i.best is not None else 0, i.best_fitness,
+            )
+            for i in self.islands
+        ]  # fmt: skip
+        views = [island.view() for island in self.islands]
+        plan = self.migration.plan(views, statuses, self.topology, stream(self.seed, ticket, "migration"))
+        if not plan:
+            return ()
+        for island in self.islands:
+            island.births_at_migration = island.births
+        return tuple(done for wish in plan if (done := self._carry_out(wish)) is not None)
+
+    def _carry_out(self, wish: Move | Reset) -> Move | Reset | None:
+        if isinstance(wish, Move):
+            return wish if self._copy(wish.individual, wish.source, wish.target) else None
+        sources = {}
+        for founder in wish.founders:
+            home = next((i for i in self.islands if founder in i and i.number != wish.island), None)
+            if home is None:
+                raise ComponentError(f"the migration named individual {founder}, which is on no other island")
+            sources[founder] = self._passport(home, founder)
+        self.islands[wish.island].clear()
+        for newcomer, member, generation in sources.values():
+            self.islands[wish.island].add(newcomer, member, generation, seed=True)
+        return wish
+
+    def _copy(self, id: int, source: int, target: int) -> bool:
+        home, abroad = self.islands[source], self.islands[target]
+        if id not in home:
+            raise ComponentError(f"the migration named individual {id}, which is not on island {source}")
+        view = home.view()
+        row = int(np.flatnonzero(view.ids == id)[0])
+        newcomer, member, generation = self._passport(home, id)
+        if view.seed[row] or view.migrant[row] or member.content in abroad.contents:
+            return False
+        return abroad.add(newcomer, member, generation, migrant=True)
+
+    def _passport(self, home: Island, id: int) -> tuple[Newcomer, Member, int]:
+        view = home.view()
+        row = int(np.flatnonzero(view.ids == id)[0])
+        member = home.member(id)
+        newcomer = Newcomer(
+            id, float(view.fitness[row]), int(view.length[row]), float(view.novelty[row]), member.metrics
+        )
+        return newcomer, member, int(view.generation[row])
