@@ -6,7 +6,6 @@ So what a ticket sees does not depend on the number of workers or on which evalu
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -203,9 +202,21 @@ class Engine:
         applied = population.apply(birth)
         self.digest = chain(self.digest, birth, evaluation, applied.kept, applied.moves)
         cost = Cost() if evaluation is None else evaluation.cost
-        self.parts.store.commit(birth, self.digest, applied.kept, applied.moves, cost)
+        record = self._record(birth) if applied.record else None
+        self.parts.store.commit(birth, self.digest, applied.kept, applied.moves, cost, record)
         self._observe(birth, applied.record)
         self._tell(Committed(birth, evaluation, applied.kept, applied.record, previous, applied.moves))
+
+    def _record(self, birth: Birth) -> dict[str, Any]:
+        best = self.parts.population.best
+        assert best is not None
+        return {
+            "id": best.id,
+            "score": self.parts.problem.objective.score(best.fitness),
+            "oracle_score": birth.oracle_score,
+            "evaluations": best.evaluations,
+            "seconds": round(self.budget.seconds_spent(), 3),
+        }
 
     def _birth(
         self, screened: Screened, traits: Traits | None, evaluation: Evaluation | None, brief: Brief | None
@@ -336,8 +347,3 @@ class Engine:
             task.cancel()
         await self.parts.executor.close()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def seconds_now() -> float:
-    """Return a clock that only goes forward."""
-    return time.monotonic()

@@ -72,10 +72,18 @@ class Store:
             (ticket, type, json.dumps(payload, ensure_ascii=False), time.time()),
         )
 
-    def events(self, type: str) -> list[dict[str, Any]]:
-        """Return the payloads of all events of a type, oldest first."""
-        rows = self._run("SELECT payload FROM events WHERE type = ? ORDER BY seq", (type,))
-        return [json.loads(row[0]) for row in rows]
+    def events(self, type: str) -> list[tuple[float, dict[str, Any]]]:
+        """Return (clock time, payload) of all events of a type, oldest first."""
+        rows = self._run("SELECT at, payload FROM events WHERE type = ? ORDER BY seq", (type,))
+        return [(row[0], json.loads(row[1])) for row in rows]
+
+    def last_sign_of_life(self) -> float:
+        """Return the clock time of the last thing written: an event or a finished evaluation."""
+        row = self._run(
+            """SELECT max(coalesce((SELECT max(at) FROM events), 0),
+                          coalesce((SELECT max(finished_at) FROM evaluations), 0))"""
+        ).fetchone()
+        return float(row[0])
 
     # Evaluations: on disk before they count
 
@@ -105,8 +113,16 @@ class Store:
 
     # Tickets: one transaction each
 
-    def commit(self, birth: Birth, digest: bytes, kept: bool, moves: tuple[Move | Reset, ...], cost: Cost) -> None:
-        """Write a committed ticket with all that belongs to it."""
+    def commit(
+        self,
+        birth: Birth,
+        digest: bytes,
+        kept: bool,
+        moves: tuple[Move | Reset, ...],
+        cost: Cost,
+        record: Mapping[str, Any] | None,
+    ) -> None:
+        """Write a committed ticket with all that belongs to it; `record` is what to note when it is the new best."""
         selection, individual, usage = birth.selection, birth.individual, birth.usage
         ticket = selection.ticket
         with _Transaction(self.db.conn):
@@ -123,6 +139,8 @@ class Store:
             if individual is not None:
                 self._insert_individual(birth, individual, kept)
             self._insert_moves(ticket, moves)
+            if record is not None:
+                self.event("record_broken", record, ticket)
             if individual is not None:
                 self._run(
                     "INSERT INTO costs VALUES (?, 'candidate', 1, 0, 0, 0, 0, ?, ?)", (ticket, cost.wall_s, cost.cpu_s)
@@ -137,8 +155,8 @@ class Store:
         """Read every committed ticket back, in ticket order."""
         rows = self._run(
             """SELECT t.ticket, t.island, t.parent, t.inspirations, t.operator, t.chosen, t.plan, t.input, t.content,
-                      t.evaluation, t.refusal, t.detail, t.replies, t.program, i.operator, i.generation, i.fitness, i.novelty,
-                      i.length, i.gain, e.metrics, e.instances, e.valid, e.oracle_score, e.output,
+                      t.evaluation, t.refusal, t.detail, t.replies, t.program, i.operator, i.generation,
+                      i.fitness, i.novelty, i.length, i.gain, e.metrics, e.instances, e.valid, e.oracle_score, e.output,
                       m.scope, m.structure, m.indices, m.vals,
                       c.model_calls, c.prompt_tokens, c.completion_tokens, c.money
                FROM tickets t LEFT JOIN individuals i ON i.id = t.ticket
