@@ -249,6 +249,14 @@ class Store:
             return None
         return Individual(*row[:4], tuple(json.loads(row[4])), *row[5:])
 
+    def best_id(self) -> int | None:
+        """Return the id of the best individual that no oracle rejected; of equals, the oldest."""
+        row = self._run(
+            """SELECT i.id FROM individuals i JOIN evaluations e ON e.name = i.evaluation
+               WHERE i.fitness IS NOT NULL AND coalesce(e.valid, 1) ORDER BY i.fitness DESC, i.id LIMIT 1"""
+        ).fetchone()
+        return None if row is None else int(row[0])
+
     def _material(self, id: int) -> Material:
         individual = self.individual(id)
         if individual is None:
