@@ -228,6 +228,17 @@ class Policy(Component):
         """Release connections."""
 
 
+class Reporter(Component):
+    """Shows or records a run: listens to events and does nothing else.
+
+    It has a method for each event it wants, named as in `core/hooks.py` and taking `event`; the others may be missing.
+    A reporter that raises is named, logged and skipped; it cannot end a run.
+    """
+
+    def close(self) -> None:
+        """Give back the terminal or the file, also when the run failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationTask:
     """What an executor is asked to do: run one program on one input and score what comes out.
