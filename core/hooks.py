@@ -11,13 +11,19 @@ A plugin is a module, or any object, with functions marked `hookimpl`:
 Hooks register or listen; nothing that is returned from one is read.
 """
 
+import inspect
+import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pluggy
 
+from .errors import ComponentError
+
 if TYPE_CHECKING:
     from .events import (
         CounterexampleFound,
+        Event,
         HarnessCommitted,
         HarnessDropped,
         IndividualAdmitted,
@@ -97,3 +103,18 @@ class Hooks:
     @hookspec
     def run_ended(self, event: "RunEnded") -> None:
         """Return nothing. Called once a session, after everything was written; the last event there is."""
+
+
+HOOKS = tuple(name for name in vars(Hooks) if not name.startswith("_"))
+"""The names of all hooks."""
+
+
+def hook_of(event: "Event") -> str:
+    """Return the name of an event's hook: `run_started` for a `RunStarted`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+
+
+def check_listener(call: Callable[..., object], name: str) -> None:
+    """Raise ComponentError for a hook that would be called and never run: a coroutine or a generator."""
+    if inspect.iscoroutinefunction(call) or inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call):
+        raise ComponentError(f"{name} is a coroutine or a generator; expected an ordinary function, nobody awaits it")

@@ -1,0 +1,296 @@
+"""The configuration of a run: what it is made of, resolved from defaults, preset, file and command line.
+
+Options live with the components; here stand only the few keys that belong to no component.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field
+
+from .config_sources import Keys, Layer, command_layer, file_layer, overlay, text_layer
+from .errors import UsageError, did_you_mean
+from .loading import Plugins
+from .options import NONE, OptionError, check
+from .registry import SLOTS, Registry, split
+
+Part = Mapping[str, Any]
+"""A component as configured: `use`, its name, and its options; an operator has its `weight` too."""
+
+DEFAULT_PRESET = "default"
+"""The preset that lies under every configuration."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class BudgetLimits(_Table):
+    """Totals over all sessions of a run; None is no limit of that kind."""
+
+    evaluations: int | None = Field(default=None, ge=1)
+    """Executions of a new program on its input, seeds included."""
+    seconds: float | None = Field(default=None, gt=0)
+    """Wall clock."""
+    proposals: int | None = Field(default=None, ge=1)
+    """Answers of operators, refused ones included; without it the cap is 20 × `evaluations`."""
+    target: float | None = None
+    """The run ends when the score is at least as good; compared with the oracle's score where there is an oracle."""
+
+
+class IslandsTable(_Table):
+    """The island model."""
+
+    count: int = Field(default=1, ge=1)
+    """How many islands there are."""
+    comparison: Literal["island", "global"] = "island"
+    """Where a proposal must be new: on its island, or everywhere."""
+
+
+class RunConfig(_Table):
+    """Everything a run is made of. Every option stands in it, the defaults too."""
+
+    seed: int = Field(default=0, ge=0)
+    """All randomness of the run derives from it."""
+    workers: int = Field(default=0, ge=0)
+    """How many evaluations run at once; 0 is as many as there are cores. The result does not depend on it."""
+    lag: int | None = Field(default=None, ge=1)
+    """How many tickets are in flight; None is the policy's concurrency, 4 without a policy."""
+    preset: str | None = None
+    """The preset that lies between the defaults and this configuration."""
+    plugins: tuple[str, ...] = ()
+    """Further plugins: names of modules or paths of Python files."""
+    budget: BudgetLimits = BudgetLimits()
+    islands: IslandsTable = IslandsTable()
+    problem: Mapping[str, Any] = Field(default_factory=dict)
+    """Options of the problem, which checks them."""
+    operator: tuple[Part, ...]
+    policy: Part | None = None
+    selector: Part
+    inspirations: Part
+    embedder: Part
+    novelty: Part
+    archive: Part
+    topology: Part
+    migration: Part
+    sandbox: Part
+    executor: Part
+    reporter: Part | None = None
+
+
+PART_SLOTS = tuple(slot for slot in SLOTS if slot in RunConfig.model_fields and slot != "operator")
+"""The slots that a configuration fills with exactly one component or none."""
+
+
+def resolve(
+    plugins: Plugins,
+    *,
+    preset: str | None = None,
+    file: str | Path | None = None,
+    settings: Sequence[str] = (),
+    flags: Mapping[str, Any] | None = None,
+) -> RunConfig:
+    """Return the configuration that the layers make; later ones win: defaults, preset, file, `settings` and `flags`.
+
+    `settings` are texts `a.b=c`; `flags` are values by key (`{"budget": {"evaluations": 200}}`), None where not given.
+    Plugins that a layer names are loaded into `plugins`. Naming another component in a layer drops the options that
+    the layers below gave to the one before. A default budget holds only when no layer above sets a limit.
+
+    Raises UsageError, beginning with the place, for whatever is wrong.
+    """
+    above = [command_layer(settings, flags or {})]
+    if file is not None:
+        above.insert(0, file_layer(Path(file)))
+    for layer in above:
+        _check_keys(layer)
+        _load_plugins(plugins, layer)
+    preset = preset or _last(above, "preset")
+    presets = [_preset(plugins.registry, preset)] if preset is not None else []
+    layers = [*presets, *above]
+    if DEFAULT_PRESET in plugins.registry.names("preset"):
+        layers.insert(0, _default(plugins.registry, bounded=any(map(_bounds, layers))))
+    merged = _Merged(plugins.registry)
+    for layer in layers:
+        merged.add(layer)
+    merged.values["preset"] = preset
+    return merged.checked()
+
+
+def restore(plugins: Plugins, text: str, label: str) -> RunConfig:
+    """Return the configuration that `to_toml` wrote, exactly: no layer lies under it.
+
+    `label` is what an error calls the text. Raises UsageError when it does not fit this version or these plugins.
+    """
+    layer = text_layer(text, label)
+    _check_keys(layer)
+    _load_plugins(plugins, layer)
+    merged = _Merged(plugins.registry)
+    merged.add(layer)
+    return merged.checked()
+
+
+def to_toml(config: RunConfig) -> str:
+    """Return a configuration as TOML, with every default written out and None as `"none"`; `restore` reads it."""
+    return tomli_w.dumps(_plain(config.model_dump(mode="json")))
+
+
+class _Merged:
+    """Layers laid over one another, remembering which one a value came from."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self.values: dict[str, Any] = {}
+        self._origins: dict[Keys, Layer] = {}
+
+    def add(self, layer: Layer) -> None:
+        for key, value in layer.values.items():
+            try:
+                merged = self._merge(key, value)
+            except UsageError as error:
+                raise UsageError(f"{layer.place((key,))}: {error}") from None
+            self.values[key] = merged
+            self._note(layer, (key,), value)
+
+    def checked(self) -> RunConfig:
+        values = dict(self.values)
+        for slot in PART_SLOTS:
+            if values.get(slot) is not None:
+                values[slot] = self._part(slot, values[slot], (slot,))
+        if "operator" in values:
+            values["operator"] = [self._operator(part, i) for i, part in enumerate(values["operator"])]
+            self._check_distinct([part["use"] for part in values["operator"]])
+        try:
+            return check(RunConfig, values, "the configuration", noun="key")
+        except OptionError as error:
+            raise self._placed(error, error.path) from None
+
+    def _merge(self, key: str, value: Any) -> Any:
+        old = self.values.get(key)
+        if key == "operator":
+            return self._operators(old, value)
+        if key in PART_SLOTS:
+            if value is None or (value == NONE and NONE not in self.registry.names(key)):
+                return None
+            return _merged_part(key, old, value)
+        if key == "problem" and isinstance(value, Mapping):
+            value = {name: option for name, option in value.items() if option is not None}
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            return overlay(dict(old), value)
+        return value
+
+    def _operators(self, old: list[Part] | None, value: Any) -> list[Part]:
+        """A list replaces the list; a single table changes the one operator there is, or becomes the only one."""
+        if isinstance(value, str | Mapping):
+            return [_merged_part("operator", old[0] if old and len(old) == 1 else None, value)]
+        if not isinstance(value, Sequence):
+            raise UsageError(f"operator is {value!r}; expected a name, a table or a list of tables")
+        return [_merged_part("operator", None, part) for part in value]
+
+    def _part(self, slot: str, part: Part, keys: Keys) -> Part:
+        try:
+            options = self.registry.options(slot, part)
+        except OptionError as error:
+            raise self._placed(error, (*keys, *error.path)) from None
+        except UsageError as error:
+            raise self._placed(error, (*keys, "use")) from None
+        return {"use": split(slot, part)[0], **options.model_dump(mode="json")}
+
+    def _operator(self, part: Part, index: int) -> Part:
+        keys = ("operator", index)
+        try:
+            weight = check(_Weight, {"weight": part.get("weight", 1.0)}, f"operator {part['use']!r}").weight
+        except OptionError as error:
+            raise self._placed(error, (*keys, *error.path)) from None
+        checked = self._part("operator", {name: value for name, value in part.items() if name != "weight"}, keys)
+        return {"use": checked["use"], "weight": weight, **checked}
+
+    def _check_distinct(self, names: list[str]) -> None:
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                message = f"the operator {name!r} is listed twice; list it once, with the weight of both"
+                raise self._placed(UsageError(message), ("operator", index))
+
+    def _note(self, layer: Layer, keys: Keys, value: Any) -> None:
+        self._origins[keys] = layer
+        items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+        for key, item in items:
+            self._note(layer, (*keys, key), item)
+
+    def _placed(self, error: UsageError, keys: Keys) -> UsageError:
+        """Begin an error with the place of the value it is about."""
+        for length in range(len(keys), 0, -1):
+            layer = self._origins.get(keys[:length])
+            if layer is not None:
+                return UsageError(f"{layer.place(keys)}: {error}")
+        return error
+
+
+class _Weight(_Table):
+    weight: float = Field(default=1.0, gt=0)
+
+
+def _merged_part(slot: str, old: Part | None, value: Any) -> Part:
+    if isinstance(value, Mapping) and "use" not in value and old is not None:
+        return overlay(dict(old), value)
+    use, options = split(slot, value)
+    same = old is not None and old["use"] == use
+    return overlay(dict(old) if same and old is not None else {}, {"use": use, **options})
+
+
+def _check_keys(layer: Layer) -> None:
+    for key in layer.values:
+        if key in RunConfig.model_fields:
+            continue
+        owners: dict[str, type[_Table]] = {"budget": BudgetLimits, "islands": IslandsTable}
+        owner = next((table for table, model in owners.items() if key in model.model_fields), None)
+        hint = f"; write it in the table [{owner}]" if owner else did_you_mean(key, RunConfig.model_fields)
+        raise UsageError(f"{layer.place((key,))}: there is no key {key!r}{hint}")
+
+
+def _load_plugins(plugins: Plugins, layer: Layer) -> None:
+    names = layer.values.get("plugins", ())
+    for name in [names] if isinstance(names, str) else names if isinstance(names, list | tuple) else ():
+        try:
+            plugins.load_named(str(name))
+        except UsageError as error:
+            raise UsageError(f"{layer.place(('plugins',))}: {error}") from None
+
+
+def _preset(registry: Registry, name: str) -> Layer:
+    path = registry.path("preset", name)
+    layer = file_layer(path, f"preset {name!r} ({path.name})")
+    _check_keys(layer)
+    for key in ("preset", "plugins"):
+        if key in layer.values:
+            raise UsageError(f"{layer.place((key,))}: a preset cannot set {key!r}")
+    return layer
+
+
+def _default(registry: Registry, *, bounded: bool) -> Layer:
+    layer = _preset(registry, DEFAULT_PRESET)
+    if not bounded:
+        return layer
+    return Layer({key: value for key, value in layer.values.items() if key != "budget"}, layer.place)
+
+
+def _bounds(layer: Layer) -> bool:
+    budget = layer.values.get("budget")
+    return isinstance(budget, Mapping) and any(
+        budget.get(k) is not None for k in ("evaluations", "seconds", "proposals")
+    )
+
+
+def _last(layers: Sequence[Layer], key: str) -> Any:
+    return next((layer.values[key] for layer in reversed(layers) if layer.values.get(key) is not None), None)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return NONE if value is None else value

@@ -1,0 +1,179 @@
+"""Checks options against the model that declares them, and turns what is wrong into one sentence."""
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from .errors import UsageError, did_you_mean
+
+NONE = "none"
+"""How `None` is written where a format has no word for it; it means None wherever an option may be None."""
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class OptionError(UsageError):
+    """An option is unknown or has a wrong value. `path` leads to it from the checked table."""
+
+    def __init__(self, message: str, path: tuple[str | int, ...]) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class OptionInfo:
+    """What is told of one option. `default` is its text as in TOML, or None when it must be given."""
+
+    name: str
+    type: str
+    default: str | None
+    description: str
+
+
+def check(
+    model: type[M],
+    values: Mapping[str, Any],
+    subject: str,
+    *,
+    noun: str = "option",
+    owner: Callable[[str], str | None] = lambda name: None,
+) -> M:
+    """Return `values` as an instance of `model`.
+
+    `subject` is who has the options (`selector 'shinka'`), `noun` what they are called, and `owner` says who else has
+    an option of an unknown name. Raises OptionError, about the first thing that is wrong.
+    """
+    try:
+        return model.model_validate(_with_none(model, values))
+    except ValidationError as error:
+        raise _explained(model, error, subject, noun, owner) from None
+
+
+def option_infos(model: type[BaseModel]) -> tuple[OptionInfo, ...]:
+    """Return what there is to say of each option of `model`, in the order of declaration."""
+    return tuple(
+        OptionInfo(name, _type_text(field), _default_text(field), (field.description or "").strip())
+        for name, field in model.model_fields.items()
+    )
+
+
+def value_text(value: Any) -> str:
+    """Return a value the way a TOML file would say it, roughly."""
+    if value is None:
+        return f'"{NONE}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, BaseModel):
+        return "{" + ", ".join(f"{name} = {value_text(v)}" for name, v in value) + "}"
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    return repr(value) if isinstance(value, int | float) else f'"{value}"'
+
+
+def _with_none(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the word `none` as None wherever it can mean that."""
+    result = dict(values)
+    for name, value in values.items():
+        field = model.model_fields.get(name)
+        if field is None:
+            continue
+        if value == NONE and _admits(field.annotation, None) and not _admits(field.annotation, NONE):
+            result[name] = None
+        elif isinstance(value, Mapping) and _is_model(field.annotation):
+            result[name] = _with_none(field.annotation, value)  # type: ignore[arg-type]
+    return result
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _admits(annotation: Any, value: str | None) -> bool:
+    """Say whether an annotation lists None, or a text as one of its literals."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        return any(_admits(part, value) for part in get_args(annotation))
+    if value is None:
+        return annotation is types.NoneType
+    return get_origin(annotation) is Literal and value in get_args(annotation)
+
+
+def _explained(
+    model: type[BaseModel],
+    error: ValidationError,
+    subject: str,
+    noun: str,
+    owner: Callable[[str], str | None],
+) -> OptionError:
+    details = error.errors(include_url=False)
+    # An unknown name is told first: a missing or odd value is often the same slip.
+    first = next((d for d in details if d["type"] == "extra_forbidden"), details[0])
+    table, path = _walk(model, first["loc"])
+    name = ".".join(map(str, path))
+    if first["type"] == "extra_forbidden":
+        leaf = str(path[-1])
+        other = owner(leaf) if len(path) == 1 else None
+        hint = f"; that is an {noun} of {other}" if other else did_you_mean(leaf, table.model_fields)
+        return OptionError(f"{subject} has no {noun} {name!r}{hint}", path)
+    wanted = " or ".join(dict.fromkeys(_wanted(d["msg"]) for d in details if _walk(model, d["loc"])[1] == path))
+    if first["type"] == "missing":
+        return OptionError(f"{subject} needs the {noun} {name!r}, which was not given", path)
+    if not path:
+        return OptionError(f"{subject}: {wanted}", path)
+    return OptionError(f"{subject}: {noun} {name!r} is {_came(first['input'])}; {wanted}", path)
+
+
+def _walk(model: type[BaseModel], loc: tuple[str | int, ...]) -> tuple[type[BaseModel], tuple[str | int, ...]]:
+    """Return the innermost model on the way `loc` and the way without the names of union members."""
+    path: list[str | int] = []
+    for step in loc:
+        path.append(step)
+        annotation = model.model_fields[step].annotation if step in model.model_fields else None
+        if not _is_model(annotation):
+            break
+        model = annotation  # type: ignore[assignment]
+    return model, tuple(path)
+
+
+def _wanted(message: str) -> str:
+    """Turn pydantic's sentence into the end of ours."""
+    for start in ("Value error, ", "Assertion failed, "):
+        if message.startswith(start):
+            return message.removeprefix(start)
+    for start in ("Input should be ", "String should "):
+        if message.startswith(start):
+            return "expected " + message.removeprefix(start).partition(", unable to")[0].removeprefix("a valid ")
+    return message[:1].lower() + message[1:]
+
+
+def _came(value: Any) -> str:
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({_KINDS.get(type(value), type(value).__name__)})"
+
+
+_KINDS = {
+    str: "text",
+    int: "an integer",
+    float: "a number",
+    bool: "a boolean",
+    list: "a list",
+    tuple: "a list",
+    dict: "a table",
+    types.NoneType: "nothing",
+}
+
+_SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
+
+
+def _type_text(field: FieldInfo) -> str:
+    annotation = field.annotation
+    text = annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else str(annotation)
+    bounds = [f"{sign} {getattr(m, name)}" for m in field.metadata for name, sign in _SIGNS.items() if hasattr(m, name)]
+    return " ".join([text.replace("typing.", ""), *bounds])
+
+
+def _default_text(field: FieldInfo) -> str | None:
+    return None if field.is_required() else value_text(field.get_default(call_default_factory=True))
