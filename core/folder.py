@@ -9,8 +9,10 @@ from typing import IO, Any
 
 import sqlite_utils
 
-from . import database
+from . import database, ledger
+from .config import RunConfig, from_toml, to_toml
 from .errors import RunFolderError
+from .problem import Problem, load_problem
 from .store import Store
 
 PROBLEM = "problem"
@@ -58,9 +60,11 @@ class RunFolder:
         except RunFolderError:
             lock.close()
             raise
-        if folder.store.meta("told") is None:
+        try:
+            folder.told()
+        except RunFolderError:
             folder.close()
-            raise RunFolderError(f"the run in {path} was ended before it began; start it again in another folder")
+            raise
         return folder
 
     @property
@@ -68,19 +72,59 @@ class RunFolder:
         """The run's own copy of the problem's folder."""
         return self.path / PROBLEM
 
-    def settings(self) -> dict[str, Any]:
-        """Return what the run was told: the resolved configuration and what else decides its ledger."""
-        text = self.store.meta("told")
-        if text is None:
-            raise RunFolderError(f"the run in {self.path} was ended before it began; start it again")
-        told = json.loads(text)
-        assert isinstance(told, dict)
-        return told
+    def told(self) -> dict[str, Any]:
+        """Return what the run was told, as far as it decides the ledger."""
+        return dict(json.loads(self._setting("told")))
 
-    def tell(self, told: Mapping[str, Any], config: str) -> None:
+    def config(self) -> RunConfig:
+        """Return the resolved configuration that the run was started with."""
+        return from_toml(self._setting("config"))
+
+    def load_problem(self) -> Problem:
+        """Load the run's own copy of its problem. Raises RunFolderError when it was changed."""
+        problem = load_problem(self.problem, {}, self.config().problem)
+        if problem.hash != self.told()["problem"]:
+            raise RunFolderError(f"the files in {self.problem} were changed since the run began; restore them")
+        return problem
+
+    def tell(self, told: Mapping[str, Any], config: RunConfig) -> None:
         """Write down what the run is told to do; from here on it can be resumed."""
-        self.store.set_meta("config", config)
+        self.store.set_meta("config", to_toml(config))
         self.store.set_meta("told", json.dumps(dict(told), sort_keys=True))
+
+    def totals(self) -> dict[str, Any]:
+        """Return the budget that was set last."""
+        return self.store.events("budget_set")[-1][1]
+
+    def seconds_spent(self) -> float:
+        """Return the wall time of all earlier sessions; one that was killed counts up to its last sign of life."""
+        started, ended = self.store.events("session_started"), self.store.events("session_ended")
+        if not started:
+            return 0.0
+        if len(ended) == len(started):
+            return float(ended[-1][1]["seconds"])
+        began, payload = started[-1]
+        return float(payload["seconds"]) + max(0.0, self.store.last_sign_of_life() - began)
+
+    def verified_digest(self) -> bytes:
+        """Compute the digest again from what is stored. Raises RunFolderError when the history was altered."""
+        digest = ledger.start(self.told())
+        for birth in self.store.births():
+            individual = birth.individual
+            evaluation = None if individual is None else self.store.evaluation(individual.evaluation)
+            kept, moves, stored = self.store.decided(birth.selection.ticket)
+            digest = ledger.chain(digest, birth, evaluation, kept, moves)
+            if digest != stored:
+                raise RunFolderError(
+                    f"ticket {birth.selection.ticket} of {self.path} is not what was committed: the history was altered"
+                )
+        return digest
+
+    def _setting(self, key: str) -> str:
+        text = self.store.meta(key)
+        if text is None:
+            raise RunFolderError(f"the run in {self.path} was ended before it began; start it again in another folder")
+        return text
 
     def close(self) -> None:
         """Close the database and let the folder go."""

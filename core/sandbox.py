@@ -52,6 +52,23 @@ class Job:
     seed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class MissingLayer:
+    """A layer of containment that this machine does not give, and what it would stop."""
+
+    layer: str
+    stops: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """What attacks from inside a sandbox found: the level reached, which layers hold, which are missing."""
+
+    level: Level
+    layers: Mapping[str, bool]
+    missing: tuple[MissingLayer, ...] = ()
+
+
 class Sandbox(Component):
     """Contains candidates, one at a time. The order of calls is `open`, any number of `run`, `close`.
 
@@ -70,6 +87,10 @@ class Sandbox(Component):
     @abstractmethod
     def run(self, job: Job) -> RunResult:
         """Run one candidate to its end or to a limit, and leave no process of it behind."""
+
+    def self_test(self) -> SelfTest:
+        """Attack this sandbox from inside, between `open` and `close`, and say what held."""
+        return SelfTest(self.level, {})
 
     @abstractmethod
     def close(self) -> None:

@@ -166,6 +166,15 @@ class Store:
         for row in rows:
             yield _birth(row)
 
+    def decided(self, ticket: int) -> tuple[bool, tuple[Move | Reset, ...], bytes]:
+        """Return whether a ticket's individual was kept, who travelled after it, and the digest stored with it."""
+        row = self._run(
+            "SELECT coalesce(i.kept, 0), t.digest FROM tickets t LEFT JOIN individuals i ON i.id = t.ticket "
+            "WHERE t.ticket = ?",
+            (ticket,),
+        ).fetchone()
+        return bool(row[0]), self._moves(ticket), bytes(row[1])
+
     def last_ticket(self) -> int:
         """Return the number of the last committed ticket; -1 before the first."""
         return int(self._run("SELECT coalesce(max(ticket), -1) FROM tickets").fetchone()[0])
@@ -174,6 +183,30 @@ class Store:
         """Return the chained digest after the last committed ticket, or None before the first."""
         row = self._run("SELECT digest FROM tickets ORDER BY ticket DESC LIMIT 1").fetchone()
         return None if row is None else bytes(row[0])
+
+    def refusal(self, ticket: int) -> str | None:
+        """Return why a ticket was refused, or None."""
+        row = self._run("SELECT refusal || ': ' || detail FROM tickets WHERE ticket = ?", (ticket,)).fetchone()
+        return None if row is None else row[0]
+
+    def counts(self) -> dict[str, Any]:
+        """Count evaluations, by status, and refusals, by reason."""
+        by_status = self._run(
+            "SELECT e.status, count(*) FROM individuals i JOIN evaluations e ON e.name = i.evaluation GROUP BY 1"
+        )
+        refused = self._run("SELECT refusal, count(*) FROM tickets WHERE refusal IS NOT NULL GROUP BY 1")
+        statuses = dict(by_status.fetchall())
+        return {"evaluations": sum(statuses.values()), "statuses": statuses, "refused": dict(refused.fetchall())}
+
+    def costs(self) -> list[dict[str, Any]]:
+        """Add up what committed tickets cost, by role; one unknown price makes a role's money None."""
+        rows = self._run(
+            """SELECT role, sum(evaluations), sum(model_calls), sum(prompt_tokens), sum(completion_tokens),
+                      CASE WHEN count(*) = count(money) THEN sum(money) END, sum(wall_s), sum(cpu_s)
+               FROM costs GROUP BY role ORDER BY role"""
+        )
+        names = ("role", "evaluations", "model_calls", "prompt_tokens", "completion_tokens", "money", "wall_s", "cpu_s")
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     # Requests and replies
 
@@ -300,6 +333,20 @@ class Store:
                     birth.vector.indices.astype("<i4").tobytes(), birth.vector.values.astype("<f4").tobytes(),
                 ),
             )  # fmt: skip
+
+    def _moves(self, ticket: int) -> tuple[Move | Reset, ...]:
+        moves: list[Move | Reset] = []
+        founders: dict[int, list[int]] = {}
+        rows = self._run("SELECT kind, individual, source, target FROM moves WHERE ticket = ? ORDER BY seq", (ticket,))
+        for kind, individual, source, target in rows:
+            if kind == "move":
+                moves.append(Move(individual, source, target))
+            elif target in founders:
+                founders[target].append(individual)
+            else:
+                founders[target] = [individual]
+                moves.append(Reset(target, ()))
+        return tuple(Reset(m.island, tuple(founders[m.island])) if isinstance(m, Reset) else m for m in moves)
 
     def _insert_moves(self, ticket: int, moves: tuple[Move | Reset, ...]) -> None:
         for move in moves:
