@@ -10,7 +10,7 @@ export OMP_NUM_THREADS = 1
 .PHONY: demo test lint types benchmark clean
 
 demo: $(VENV)/installed
-	@$(BIN)/python -m speciate.core.cli.demo --seconds $(SECONDS)
+	@$(BIN)/speciate run circle_packing --seconds $(SECONDS)
 
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -q -n auto

@@ -1,7 +1,7 @@
 """Makes the parts of a run from its resolved configuration."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,9 @@ from .slots import (
 )
 from .store import Store
 
+DEFAULT_LAG = 4
+"""Tickets in flight when no model is called."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
@@ -45,7 +48,7 @@ def assemble(config: RunConfig, problem: Problem, store: Store, registry: Regist
     """
     policy = None if config.policy is None else registry.make(Policy, config.policy)
     calls = None if policy is None or config.policy is None else Calls(policy, str(config.policy["use"]), store)
-    operators = [_operator(registry, choice, problem, calls) for choice in config.operator]
+    operators = [_operator(registry, part, problem, calls) for part in config.operator]
     if not operators:
         raise UsageError("the configuration names no operator; give at least one [[operator]]")
     count = config.islands.count
@@ -77,7 +80,7 @@ def assemble(config: RunConfig, problem: Problem, store: Store, registry: Regist
     return Assembled(parts, policy, workers_of(config))
 
 
-def sandbox_factory(config: RunConfig, registry: Registry) -> Any:
+def sandbox_factory(config: RunConfig, registry: Registry) -> Callable[[], Sandbox]:
     """Return what makes a new sandbox of the configured kind, one for each worker."""
     return lambda: registry.make(Sandbox, config.sandbox)
 
@@ -91,15 +94,13 @@ def lag_of(config: RunConfig, policy: Policy | None) -> int:
 
 def workers_of(config: RunConfig) -> int:
     """Return the number of workers: what was set, else one for each core this process may use."""
-    return config.workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if config.workers:
+        return config.workers
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-DEFAULT_LAG = 4
-
-
-def _operator(registry: Registry, choice: Mapping[str, Any], problem: Problem, calls: Calls | None) -> NamedOperator:
-    options = dict(choice)
-    weight = float(options.pop("weight", 1.0))
+def _operator(registry: Registry, part: Mapping[str, Any], problem: Problem, calls: Calls | None) -> NamedOperator:
+    options = {key: value for key, value in part.items() if key != "weight"}
     operator = registry.make(Operator, options)
     operator.open(problem, calls)
-    return NamedOperator(str(options["use"]), operator, weight)
+    return NamedOperator(str(part["use"]), operator, float(part["weight"]))

@@ -20,6 +20,8 @@ class BestProgram:
     id: int
     program: Program
     evaluation: Evaluation
+    output: str | None
+    """The text of its output."""
     score: float
     evaluations: int | None
     seconds: float | None

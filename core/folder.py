@@ -10,8 +10,9 @@ from typing import IO, Any
 import sqlite_utils
 
 from . import database, ledger
-from .config import RunConfig, from_toml, to_toml
+from .config import RunConfig, restore, to_toml
 from .errors import RunFolderError
+from .loading import Plugins
 from .problem import Problem, load_problem
 from .store import Store
 
@@ -76,13 +77,13 @@ class RunFolder:
         """Return what the run was told, as far as it decides the ledger."""
         return dict(json.loads(self._setting("told")))
 
-    def config(self) -> RunConfig:
+    def config(self, plugins: Plugins) -> RunConfig:
         """Return the resolved configuration that the run was started with."""
-        return from_toml(self._setting("config"))
+        return restore(plugins, self._setting("config"), f"the settings of {self.path}")
 
     def load_problem(self) -> Problem:
         """Load the run's own copy of its problem. Raises RunFolderError when it was changed."""
-        problem = load_problem(self.problem, {}, self.config().problem)
+        problem = load_problem(self.problem, {}, self.told()["settings"]["problem"])
         if problem.hash != self.told()["problem"]:
             raise RunFolderError(f"the files in {self.problem} were changed since the run began; restore them")
         return problem

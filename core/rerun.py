@@ -7,8 +7,8 @@ from .assemble import sandbox_factory
 from .best import input_chain
 from .evaluation import output_hash
 from .folder import RunFolder
+from .loading import Plugins
 from .problem import Problem, job, workspace
-from .registry import Registry
 from .slots import EvaluationTask
 
 
@@ -26,10 +26,10 @@ class Step:
         return {"id": self.id, "status": self.status, "equal": self.equal, "score": self.score}
 
 
-def rerun(folder: RunFolder, problem: Problem, registry: Registry, id: int) -> list[Step]:
+def rerun(folder: RunFolder, problem: Problem, plugins: Plugins, id: int) -> list[Step]:
     """Run every program of the chain that makes an individual's output, each on the output of the one before."""
     steps = []
-    sandbox = sandbox_factory(folder.config(), registry)()
+    sandbox = sandbox_factory(folder.config(plugins), plugins.registry)()
     sandbox.open(workspace(problem))
     try:
         text: str | None = None

@@ -18,13 +18,11 @@ from .engine import Ending, Engine
 from .errors import SpeciateError
 from .events import Event, RunEnded, RunStarted
 from .folder import RunFolder
+from .loading import Plugins
 from .problem import Problem
 from .records import Reason
 from .registry import Registry
 from .told import told_of
-
-DEFAULT_EVALUATIONS = 500
-"""The budget of a run that is given no limit at all."""
 
 Emit = Callable[[Event], None]
 
@@ -93,8 +91,6 @@ class Run:
         totals = Totals(
             config.budget.evaluations, config.budget.seconds, config.budget.proposals, config.budget.target
         ).given()
-        if not totals.keys() & {"evaluations", "seconds", "proposals"}:
-            totals["evaluations"] = DEFAULT_EVALUATIONS
         folder = RunFolder.create(path)
         try:
             problem.copy_into(folder.problem)
@@ -107,11 +103,11 @@ class Run:
         return run
 
     @classmethod
-    def resume(cls, path: Path, registry: Registry, totals: Totals, workers: int | None = None) -> "Run":
+    def resume(cls, path: Path, plugins: Plugins, totals: Totals, workers: int | None = None) -> "Run":
         """Open a run folder to go on with it, under new totals where they are given."""
         folder = RunFolder.open(path, write=True)
         try:
-            config = folder.config()
+            config = folder.config(plugins)
             if workers is not None:
                 config = config.model_copy(update={"workers": workers})
             problem = folder.load_problem()
@@ -119,7 +115,7 @@ class Run:
             if totals.given():
                 folder.store.event("budget_set", merged)
             budget = Budget(**merged, spent_s=folder.seconds_spent())
-            return cls(folder, problem, config, registry, budget)
+            return cls(folder, problem, config, plugins.registry, budget)
         except BaseException:
             folder.close()
             raise

@@ -74,7 +74,7 @@ def prepare(
 def prepare_resume(folder: Path, totals: Totals, workers: int | None = None) -> Prepared:
     """Open an earlier run to go on with it."""
     plugins = Plugins.installed()
-    run = Run.resume(folder, plugins.registry, totals, workers)
+    run = Run.resume(folder, plugins, totals, workers)
     return Prepared(run, plugins.registry, plugins.listeners())
 
 

@@ -37,7 +37,7 @@ def reads_total(config: RunConfig, registry: Registry) -> bool:
     for slot in SLOTS:
         chosen = getattr(config, slot, None)
         choices = chosen if isinstance(chosen, (list, tuple)) else (chosen,)
-        if any(registry.component(slot, choice.use).reads_total for choice in choices if choice is not None):
+        if any(registry.component(slot, part["use"]).reads_total for part in choices if part is not None):
             return True
     return False
 

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from ..loading import load_registry
+from ..config import resolve
+from ..loading import Plugins
 from ..problem import Problem, load_problem
 from ..registry import Registry
 
@@ -33,15 +34,15 @@ def print_json(content: Any) -> None:
 
 def registry() -> Registry:
     """Return the registry with every installed plugin."""
-    return load_registry()
+    return Plugins.installed().registry
 
 
-def find_problem(where: str, settings: Sequence[str], known: Registry) -> Problem:
-    """Load a problem by registered name or path, with the `problem.…` keys of `settings`."""
-    from ..config import problem_settings
-
-    paths = {name: known.path("problem", name) for name in known.names("problem")}
-    return load_problem(where, paths, problem_settings(settings))
+def find_problem(where: str, settings: Sequence[str]) -> tuple[Problem, Plugins]:
+    """Load a problem by registered name or path, with the options that `settings` give it, and the plugins."""
+    plugins = Plugins.installed()
+    options = resolve(plugins, settings=settings).problem
+    known = plugins.registry
+    return load_problem(where, {name: known.path("problem", name) for name in known.names("problem")}, options), plugins
 
 
 def existing_file(path: str) -> Path:

@@ -10,9 +10,10 @@ from ..best import best_of, input_chain
 from ..errors import RunFolderError, SpeciateError
 from ..export import write_chain, write_picture, write_program
 from ..folder import RunFolder
+from ..loading import Plugins
 from ..records import Material
 from ..rerun import rerun as rerun_chain
-from .common import json_option, print_json, registry
+from .common import json_option, print_json
 
 
 @click.command()
@@ -31,13 +32,12 @@ def best(
     found = best_of(folder.store, problem.objective)
     if found is None:
         raise RunFolderError(f"the run in {directory} has no valid program yet; `speciate show {directory}` says why")
-    text = None if found.evaluation.output is None else folder.store.output(found.evaluation.output)
     if program is not None:
         write_program(found.program, Path(program))
     if picture is not None:
-        write_picture(problem, text, Path(picture))
+        write_picture(problem, found.output, Path(picture))
     if output is not None:
-        Path(output).write_text(text or "null", encoding="utf-8")
+        Path(output).write_text(found.output or "null", encoding="utf-8")
     if chain is not None:
         write_chain(folder.store, found.id, Path(chain))
     if as_json:
@@ -100,7 +100,7 @@ def rerun(directory: str, id: int | None, as_json: bool) -> None:
         if found is None:
             raise RunFolderError(f"the run in {directory} has no valid program to run again")
         id = found.id
-    steps = rerun_chain(folder, problem, registry(), id)
+    steps = rerun_chain(folder, problem, Plugins.installed(), id)
     equal = all(step.equal for step in steps)
     if as_json:
         print_json({"id": id, "equal": equal, "steps": [step.as_json() for step in steps]})

@@ -31,9 +31,8 @@ def problems(as_json: bool) -> None:
 @json_option
 def check(problem: str, settings: tuple[str, ...], as_json: bool) -> None:
     """Test every promise that PROBLEM makes: that its seed scores, that a change reaches the evaluator, and more."""
-    known = registry()
-    loaded = find_problem(problem, settings, known)
-    results = check_problem(loaded, known)
+    loaded, plugins = find_problem(problem, settings)
+    results = check_problem(loaded, plugins)
     passed = all(result.passed for result in results)
     if as_json:
         checks = [{"name": r.name, "passed": r.passed, "detail": r.detail} for r in results]
@@ -71,9 +70,8 @@ def evaluate(
     problem: str, program: str, sandbox: str | None, seed: int, settings: tuple[str, ...], as_json: bool
 ) -> None:
     """Take one PROGRAM through screen, run, score and oracle of PROBLEM, and print what came of it."""
-    known = registry()
-    loaded = find_problem(problem, settings, known)
-    content = evaluate_once(loaded, read_program(loaded, Path(program)), known, sandbox=sandbox, seed=seed)
+    loaded, plugins = find_problem(problem, settings)
+    content = evaluate_once(loaded, read_program(loaded, Path(program)), plugins, sandbox=sandbox, seed=seed)
     if as_json:
         print_json(content)
         return
@@ -88,8 +86,7 @@ def evaluate(
 @json_option
 def verdict(problem: str, output: str, settings: tuple[str, ...], as_json: bool) -> None:
     """Print what oracle and local evaluator of PROBLEM say of the output in the file OUTPUT."""
-    known = registry()
-    loaded = find_problem(problem, settings, known)
+    loaded, _ = find_problem(problem, settings)
     content = verdict_of(loaded, existing_file(output))
     if as_json:
         print_json(content)

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from ..best import BestProgram
+from ..export import write_picture, write_program
 from ..run import Result, Run, Totals
 from ..search import Prepared, prepare, prepare_resume, reporting
 from .common import json_option, print_json, set_option
@@ -77,12 +79,23 @@ def closing_words(run: Run, result: Result) -> list[str]:
         word = {True: "valid by the exact oracle", False: "not valid", None: "not checked by an oracle"}[best.valid]
         lines.append(f"best {problem.objective.name} {best.score!r} ({word}), individual {best.id}")
         lines += compared(best.score, problem)
-        lines.append(f"its program: speciate best {result.dir} --program best.py")
-        if problem.picture is not None:
-            lines.append(f"its picture: speciate best {result.dir} --picture best.svg")
+        lines += keep_best(run, result, best)
     more = int(result.seconds * 2) if run.budget.seconds is not None else None
     total = f"--seconds {more}" if more is not None else f"--evaluations {2 * result.evaluations}"
     lines.append(f"to go on from here: speciate resume {result.dir} {total}")
+    return lines
+
+
+def keep_best(run: Run, result: Result, best: BestProgram) -> list[str]:
+    """Write the best program and its picture into the run folder, and say where they lie."""
+    problem = run.problem
+    program = result.dir / ("best" + Path(problem.main).suffix if len(best.program.files) == 1 else "best")
+    write_program(best.program, program)
+    lines = [f"its program: {program}"]
+    if problem.draws and best.output is not None:
+        picture = result.dir / "best.svg"
+        write_picture(problem, best.output, picture)
+        lines.append(f"its picture: {picture}")
     return lines
 
 
