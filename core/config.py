@@ -17,7 +17,7 @@ from .options import NONE, OptionError, check
 from .registry import SLOTS, Registry, split
 
 Part = Mapping[str, Any]
-"""A component as configured: `use`, its name, and its options; an operator has its `weight` too."""
+"""A component as configured: `use`, its name, and its options as TOML says them; an operator has its `weight` too."""
 
 DEFAULT_PRESET = "default"
 """The preset that lies under every configuration."""
@@ -102,12 +102,9 @@ def resolve(
 
     Raises UsageError, beginning with the place, for whatever is wrong.
     """
-    above = [command_layer(settings, flags or {})]
+    above = [_opened(plugins, command_layer(settings, flags or {}), Path())]
     if file is not None:
-        above.insert(0, file_layer(Path(file)))
-    for layer in above:
-        _check_keys(layer)
-        _load_plugins(plugins, layer)
+        above.insert(0, _opened(plugins, file_layer(Path(file)), Path(file).parent))
     preset = preset or _last(above, "preset")
     presets = [_preset(plugins.registry, preset)] if preset is not None else []
     layers = [*presets, *above]
@@ -120,22 +117,20 @@ def resolve(
     return merged.checked()
 
 
-def restore(plugins: Plugins, text: str, label: str) -> RunConfig:
-    """Return the configuration that `to_toml` wrote, exactly: no layer lies under it.
+def to_toml(config: RunConfig) -> str:
+    """Return a configuration as TOML, with every default written out and None as `"none"`; `from_toml` reads it."""
+    return tomli_w.dumps(_plain(config.model_dump(mode="json")))
 
-    `label` is what an error calls the text. Raises UsageError when it does not fit this version or these plugins.
+
+def from_toml(text: str, label: str = "the stored configuration") -> RunConfig:
+    """Return the configuration that `to_toml` wrote; nothing lies under it and no component is looked up.
+
+    Its `plugins` are for the caller to load. Raises UsageError when it does not fit this version.
     """
     layer = text_layer(text, label)
     _check_keys(layer)
-    _load_plugins(plugins, layer)
-    merged = _Merged(plugins.registry)
-    merged.add(layer)
-    return merged.checked()
-
-
-def to_toml(config: RunConfig) -> str:
-    """Return a configuration as TOML, with every default written out and None as `"none"`; `restore` reads it."""
-    return tomli_w.dumps(_plain(config.model_dump(mode="json")))
+    values = {key: None if key in PART_SLOTS and value == NONE else value for key, value in layer.values.items()}
+    return check(RunConfig, values, label, noun="key")
 
 
 class _Merged:
@@ -160,9 +155,15 @@ class _Merged:
         for slot in PART_SLOTS:
             if values.get(slot) is not None:
                 values[slot] = self._part(slot, values[slot], (slot,))
-        if "operator" in values:
+            elif RunConfig.model_fields[slot].is_required():
+                hint = did_you_mean("", self.registry.names(slot)).removeprefix("; ")
+                raise self._placed(UsageError(f"no {slot} is chosen, and a run needs one; {hint}"), (slot,))
+        if values.get("operator"):
             values["operator"] = [self._operator(part, i) for i, part in enumerate(values["operator"])]
             self._check_distinct([part["use"] for part in values["operator"]])
+        else:
+            hint = did_you_mean("", self.registry.names("operator")).removeprefix("; ")
+            raise self._placed(UsageError(f"no operator is chosen, and a run needs one; {hint}"), ("operator",))
         try:
             return check(RunConfig, values, "the configuration", noun="key")
         except OptionError as error:
@@ -197,7 +198,7 @@ class _Merged:
             raise self._placed(error, (*keys, *error.path)) from None
         except UsageError as error:
             raise self._placed(error, (*keys, "use")) from None
-        return {"use": split(slot, part)[0], **options.model_dump(mode="json")}
+        return {"use": split(slot, part)[0], **_plain(options.model_dump(mode="json"))}
 
     def _operator(self, part: Part, index: int) -> Part:
         keys = ("operator", index)
@@ -251,13 +252,23 @@ def _check_keys(layer: Layer) -> None:
         raise UsageError(f"{layer.place((key,))}: there is no key {key!r}{hint}")
 
 
-def _load_plugins(plugins: Plugins, layer: Layer) -> None:
-    names = layer.values.get("plugins", ())
-    for name in [names] if isinstance(names, str) else names if isinstance(names, list | tuple) else ():
+def _opened(plugins: Plugins, layer: Layer, folder: Path) -> Layer:
+    """Check the keys of a layer and load the plugins it names; their paths are relative to `folder`."""
+    _check_keys(layer)
+    names = layer.values.get("plugins")
+    if names is None:
+        return layer
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise UsageError(f"{layer.place(('plugins',))}: plugins is {names!r}; expected a list of modules and paths")
+    # Absolute, because what is stored must mean the same wherever the run goes on.
+    names = [str((folder / name).expanduser().resolve()) if name.endswith(".py") else name for name in names]
+    for name in names:
         try:
-            plugins.load_named(str(name))
+            plugins.load_named(name)
         except UsageError as error:
             raise UsageError(f"{layer.place(('plugins',))}: {error}") from None
+    return Layer({**layer.values, "plugins": names}, layer.place)
 
 
 def _preset(registry: Registry, name: str) -> Layer:
@@ -285,7 +296,8 @@ def _bounds(layer: Layer) -> bool:
 
 
 def _last(layers: Sequence[Layer], key: str) -> Any:
-    return next((layer.values[key] for layer in reversed(layers) if layer.values.get(key) is not None), None)
+    found = next((layer.values[key] for layer in reversed(layers) if key in layer.values), None)
+    return None if found == NONE else found
 
 
 def _plain(value: Any) -> Any:

@@ -1,6 +1,7 @@
 """Where settings come from: files, presets and the command line, each read into a layer that knows its places."""
 
 import datetime
+import numbers
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -68,7 +69,7 @@ def command_layer(settings: Iterable[str], flags: Mapping[str, Any]) -> Layer:
         if not equals or not all(keys):
             raise UsageError(f"--set {text}: expected a.b=c")
         overlay(values, _nested(keys, _value(value)))
-        places[keys] = f"--set {text}"
+        places[keys] = f"--set {' '.join(text.split())}"
     for keys, value in _leaves(flags):
         overlay(values, _nested(keys, value))
         places[keys] = f"--{keys[-1]}"
@@ -104,7 +105,8 @@ def _leaves(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[t
         if isinstance(value, Mapping):
             yield from _leaves(value, (*above, key))
         elif value is not None:
-            yield (*above, key), value
+            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            yield (*above, key), int(value) if whole else value  # a notebook's np.int64 is an integer too
 
 
 def _value(text: str) -> Any:
@@ -173,5 +175,12 @@ def _yaml(text: str, label: str) -> tuple[dict[str, Any], dict[Keys, int]]:
     if values is None:
         values = {}
     if not isinstance(values, dict):
-        raise UsageError(f"{label} holds {type(values).__name__}; expected keys with values")
-    return {str(key): value for key, value in values.items()}, lines
+        raise UsageError(f"{label} holds no keys; expected lines such as `seed: 1`")
+    return _with_text_keys(values), lines
+
+
+def _with_text_keys(value: Any) -> Any:
+    """YAML takes 1 and true for keys that are no text; here every key is the text it was written as, roughly."""
+    if isinstance(value, dict):
+        return {str(key): _with_text_keys(item) for key, item in value.items()}
+    return [_with_text_keys(item) for item in value] if isinstance(value, list) else value

@@ -47,6 +47,11 @@ def check(
     `subject` is who has the options (`selector 'shinka'`), `noun` what they are called, and `owner` says who else has
     an option of an unknown name. Raises OptionError, about the first thing that is wrong.
     """
+    for name, value in values.items():
+        field = model.model_fields.get(name)
+        # pydantic takes true for 1, and a person who writes it means something else.
+        if isinstance(value, bool) and field is not None and _numeric(field.annotation):
+            raise OptionError(f"{subject}: {noun} {name!r} is {_came(value)}; expected a number", (name,))
     try:
         return model.model_validate(_with_none(model, values))
     except ValidationError as error:
@@ -101,6 +106,11 @@ def _admits(annotation: Any, value: str | None) -> bool:
     return get_origin(annotation) is Literal and value in get_args(annotation)
 
 
+def _numeric(annotation: Any) -> bool:
+    parts = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+    return bool({int, float} & set(parts)) and bool not in parts
+
+
 def _explained(
     model: type[BaseModel],
     error: ValidationError,
@@ -145,7 +155,9 @@ def _wanted(message: str) -> str:
             return message.removeprefix(start)
     for start in ("Input should be ", "String should "):
         if message.startswith(start):
-            return "expected " + message.removeprefix(start).partition(", unable to")[0].removeprefix("a valid ")
+            wanted = message.removeprefix(start).partition(", unable to")[0].partition(" or instance of")[0]
+            wanted = wanted.removeprefix("a valid ").removeprefix("a ")
+            return "expected " + _WORDS.get(wanted, wanted)
     return message[:1].lower() + message[1:]
 
 
@@ -164,6 +176,18 @@ _KINDS = {
     dict: "a table",
     types.NoneType: "nothing",
 }
+
+_WORDS = {
+    "string": "text",
+    "integer": "an integer",
+    "valid integer": "an integer",
+    "number": "a number",
+    "boolean": "a boolean",
+    "list": "a list",
+    "tuple": "a list",
+    "dictionary": "a table",
+}
+"""What pydantic calls a thing, and what a person who writes TOML calls it."""
 
 _SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
 

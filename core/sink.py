@@ -4,7 +4,7 @@ import inspect
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import ModuleType
+from types import FunctionType, MethodType, ModuleType
 
 import pluggy
 
@@ -17,9 +17,17 @@ log = logging.getLogger(PROJECT)
 EVENT_HOOKS = tuple(name for name in HOOKS if name != "register")
 
 
+@dataclass(slots=True)
+class _Source:
+    """A plugin, reporter or function that listens."""
+
+    name: str
+    skipped: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class _Listener:
-    name: str
+    source: _Source
     call: Callable[[Event], object]
 
 
@@ -28,7 +36,6 @@ class EventSink:
 
     def __init__(self, plugins: Iterable[object] = ()) -> None:
         self._listeners: dict[str, list[_Listener]] = {name: [] for name in EVENT_HOOKS}
-        self._skipped: set[str] = set()
         for plugin in plugins:
             self.listen(plugin)
 
@@ -38,31 +45,37 @@ class EventSink:
         Of a module or another plugin those functions are taken that are marked `hookimpl`, of a `Reporter` all methods
         that are named like an event. Raises ComponentError for a coroutine or a generator: nobody would run it.
         """
-        label = name or str(listener.__name__ if isinstance(listener, ModuleType) else type(listener).__qualname__)
+        source = _Source(
+            name or str(listener.__name__ if isinstance(listener, ModuleType) else type(listener).__qualname__)
+        )
         manager = pluggy.PluginManager(PROJECT)
         for hook in EVENT_HOOKS:
             call = getattr(listener, hook, None)
             if callable(call) and (isinstance(listener, Reporter) or manager.parse_hookimpl_opts(listener, hook)):
-                self._add(hook, label, call)
+                self._add(hook, source, call)
 
     def subscribe(self, call: Callable[[Event], object], name: str | None = None) -> None:
         """Call a function with every event from now on."""
+        source = _Source(name or str(getattr(call, "__qualname__", repr(call))))
         for hook in EVENT_HOOKS:
-            self._add(hook, name or str(getattr(call, "__qualname__", repr(call))), call)
+            self._add(hook, source, call)
 
     def emit(self, event: Event) -> None:
         """Tell everyone who listens, in the order in which they came."""
         hook = hook_of(event)
         for listener in self._listeners[hook]:
-            if listener.name in self._skipped:
+            if listener.source.skipped:
                 continue
             try:
                 listener.call(event)
-            except (Exception, SystemExit):  # whatever a listener does, the run goes on; its fault is logged whole
-                self._skipped.add(listener.name)
-                log.exception("listener %s raised in %s and is skipped from here on", listener.name, hook)
+            except (Exception, SystemExit) as error:
+                listener.source.skipped = True
+                text = " ".join(f"{type(error).__name__}: {error}".split())
+                log.warning("listener %s is skipped from here on: in %s, %s", listener.source.name, hook, text)
+                log.debug("where it raised:", exc_info=True)
 
-    def _add(self, hook: str, name: str, call: Callable[..., object]) -> None:
-        check_listener(call, f"{name}.{hook}")
-        silent = not inspect.signature(call).parameters
-        self._listeners[hook].append(_Listener(name, (lambda event: call()) if silent else call))
+    def _add(self, hook: str, source: _Source, call: Callable[..., object]) -> None:
+        check_listener(call, f"{source.name}.{hook}")
+        # As in pluggy, a hook that does not care for its argument may leave it out.
+        blind = isinstance(call, FunctionType | MethodType) and not inspect.signature(call).parameters
+        self._listeners[hook].append(_Listener(source, (lambda event: call()) if blind else call))
