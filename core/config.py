@@ -106,6 +106,8 @@ def resolve(
     if file is not None:
         above.insert(0, _opened(plugins, file_layer(Path(file)), Path(file).parent))
     preset = preset or _last(above, "preset")
+    if not isinstance(preset, str | None):
+        raise UsageError(f"preset is {preset!r}; expected a name, as text")
     presets = [_preset(plugins.registry, preset)] if preset is not None else []
     layers = [*presets, *above]
     if DEFAULT_PRESET in plugins.registry.names("preset"):
@@ -118,19 +120,19 @@ def resolve(
 
 
 def to_toml(config: RunConfig) -> str:
-    """Return a configuration as TOML, with every default written out and None as `"none"`; `from_toml` reads it."""
+    """Return a configuration as TOML, with every default written out and None as `"none"`; `restore` reads it."""
     return tomli_w.dumps(_plain(config.model_dump(mode="json")))
 
 
-def from_toml(text: str, label: str = "the stored configuration") -> RunConfig:
-    """Return the configuration that `to_toml` wrote; nothing lies under it and no component is looked up.
+def restore(plugins: Plugins, text: str, label: str) -> RunConfig:
+    """Return the configuration that `to_toml` wrote, exactly: no layer lies under it.
 
-    Its `plugins` are for the caller to load. Raises UsageError when it does not fit this version.
+    The plugins it names are loaded into `plugins`. `label` is what an error calls the text. Raises UsageError when it
+    does not fit this version or these plugins.
     """
-    layer = text_layer(text, label)
-    _check_keys(layer)
-    values = {key: None if key in PART_SLOTS and value == NONE else value for key, value in layer.values.items()}
-    return check(RunConfig, values, label, noun="key")
+    merged = _Merged(plugins.registry)
+    merged.add(_opened(plugins, text_layer(text, label), Path()))
+    return merged.checked()
 
 
 class _Merged:
