@@ -69,7 +69,10 @@ def best_of(store: Store, objective: Objective) -> BestProgram | None:
     score = objective.score(material.individual.fitness or 0.0)
     if verdict is not None and verdict.score is not None:
         score = verdict.score
-    return BestProgram(id, material.program, material.evaluation, score, found.get("evaluations"), found.get("seconds"))
+    evaluation = material.evaluation
+    output = None if evaluation.output is None else store.output(evaluation.output)
+    found_at = found.get("evaluations"), found.get("seconds")
+    return BestProgram(id, material.program, evaluation, output, score, *found_at)
 
 
 def input_chain(store: Store, id: int) -> list[Material]:
