@@ -1,5 +1,6 @@
 """Checks options against the model that declares them, and turns what is wrong into one sentence."""
 
+import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -155,7 +156,7 @@ def _wanted(message: str) -> str:
             return message.removeprefix(start)
     for start in ("Input should be ", "String should "):
         if message.startswith(start):
-            wanted = message.removeprefix(start).partition(", unable to")[0].partition(" or instance of")[0]
+            wanted = re.split(", unable to|, got a number| or instance of", message.removeprefix(start))[0]
             wanted = wanted.removeprefix("a valid ").removeprefix("a ")
             return "expected " + _WORDS.get(wanted, wanted)
     return message[:1].lower() + message[1:]
@@ -193,10 +194,22 @@ _SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
 
 
 def _type_text(field: FieldInfo) -> str:
-    annotation = field.annotation
-    text = annotation.__name__ if isinstance(annotation, type) and not get_args(annotation) else str(annotation)
     bounds = [f"{sign} {getattr(m, name)}" for m in field.metadata for name, sign in _SIGNS.items() if hasattr(m, name)]
-    return " ".join([text.replace("typing.", ""), *bounds])
+    return " ".join([_annotation_text(field.annotation), *bounds])
+
+
+def _annotation_text(annotation: Any) -> str:
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return " | ".join(map(value_text, parts))
+    if origin in (Union, types.UnionType):
+        return " | ".join(map(_annotation_text, parts))
+    if annotation in (None, types.NoneType):
+        return value_text(None)
+    if annotation is Ellipsis:
+        return "…"
+    name = getattr(origin or annotation, "__name__", str(annotation))
+    return f"{name}[{', '.join(map(_annotation_text, parts))}]" if parts else name
 
 
 def _default_text(field: FieldInfo) -> str | None:
