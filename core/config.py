@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from .config_sources import Keys, Layer, command_layer, file_layer, overlay, text_layer
 from .errors import UsageError, did_you_mean
 from .loading import Plugins
-from .options import NONE, OptionError, check
+from .options import NONE, OptionError, check, plain
 from .registry import SLOTS, Registry, split
 
 Part = Mapping[str, Any]
@@ -121,7 +121,7 @@ def resolve(
 
 def to_toml(config: RunConfig) -> str:
     """Return a configuration as TOML, with every default written out and None as `"none"`; `restore` reads it."""
-    return tomli_w.dumps(_plain(config.model_dump(mode="json")))
+    return tomli_w.dumps(plain(config))
 
 
 def restore(plugins: Plugins, text: str, label: str) -> RunConfig:
@@ -200,7 +200,7 @@ class _Merged:
             raise self._placed(error, (*keys, *error.path)) from None
         except UsageError as error:
             raise self._placed(error, (*keys, "use")) from None
-        return {"use": split(slot, part)[0], **_plain(options.model_dump(mode="json"))}
+        return {"use": split(slot, part)[0], **plain(options)}
 
     def _operator(self, part: Part, index: int) -> Part:
         keys = ("operator", index)
@@ -300,11 +300,3 @@ def _bounds(layer: Layer) -> bool:
 def _last(layers: Sequence[Layer], key: str) -> Any:
     found = next((layer.values[key] for layer in reversed(layers) if key in layer.values), None)
     return None if found == NONE else found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return NONE if value is None else value

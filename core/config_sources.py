@@ -30,7 +30,7 @@ def file_layer(path: Path, label: str | None = None) -> Layer:
     if path.is_dir():
         raise UsageError(f"{label} is a folder; expected a configuration file (.toml, .yaml or .yml)")
     if suffix not in (".toml", ".yaml", ".yml"):
-        raise UsageError(f"{label} ends in {suffix or 'nothing'!r}; expected a .toml, .yaml or .yml file")
+        raise UsageError(f"{label} ends in {suffix!r}; expected a .toml, .yaml or .yml file")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
 
 from .errors import UsageError, did_you_mean
 
@@ -65,6 +66,21 @@ def option_infos(model: type[BaseModel]) -> tuple[OptionInfo, ...]:
         OptionInfo(name, _type_text(field), _default_text(field), (field.description or "").strip())
         for name, field in model.model_fields.items()
     )
+
+
+def plain(value: Any) -> Any:
+    """Return a value as TOML can hold it: paths and enumerations as text, models as tables, None as `"none"`."""
+    # Dumped first: a model left to `to_jsonable_python` loses an infinity inside an untyped field.
+    dumped = value.model_dump() if isinstance(value, BaseModel) else value
+    return _none_as_word(to_jsonable_python(dumped, inf_nan_mode="constants"))
+
+
+def _none_as_word(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _none_as_word(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_none_as_word(item) for item in value]
+    return NONE if value is None else value
 
 
 def value_text(value: Any) -> str:

@@ -1,8 +1,11 @@
 """What every component keeps to, whatever its slot."""
 
-import json
+import tomllib
+
+import tomli_w
 
 from ..component import Component, ComponentOptions
+from ..options import check, plain
 
 
 class ComponentContract:
@@ -26,5 +29,5 @@ class ComponentContract:
 
     def test_its_options_survive_being_written_and_read(self) -> None:
         options = self.component().options
-        written = json.dumps(options.model_dump(mode="json"))
-        assert type(options).model_validate(json.loads(written)) == options, "options must be plain data"
+        read = check(type(options), tomllib.loads(tomli_w.dumps(plain(options))), "the component")
+        assert read == options, f"{options!r} is read back as {read!r}; options must be plain data"
