@@ -26,11 +26,12 @@ def docstring(target: str) -> str:
 
 
 def path_docstring(path: Path) -> str:
-    """Return what a problem says in its `description`, or a preset in the comment it begins with."""
+    """Return the `summary` and the `task` of a problem, or the comment that a preset begins with."""
     if path.is_dir():
         try:
-            return str(tomllib.loads((path / "problem.toml").read_text("utf-8")).get("description", ""))
-        except (OSError, ValueError):
+            about = tomllib.loads((path / "problem.toml").read_text("utf-8")).get("problem", {})
+            return "\n\n".join(str(about[key]).strip() for key in ("summary", "task") if about.get(key))
+        except (OSError, ValueError, AttributeError):  # loading the problem is what tells what is wrong with it
             return ""
     comment = []
     for line in path.read_text("utf-8").splitlines() if path.is_file() else ():

@@ -20,14 +20,18 @@ from .island_contracts import (
 )
 from .program_contracts import EmbedderContract, NoveltyContract
 from .sandbox_contract import SandboxContract
+from .search_contracts import ExecutorContract, OperatorContract, ReporterContract
 
 __all__ = [
     "ArchiveContract",
     "ComponentContract",
     "EmbedderContract",
+    "ExecutorContract",
     "InspirationsContract",
     "MigrationContract",
     "NoveltyContract",
+    "OperatorContract",
+    "ReporterContract",
     "SandboxContract",
     "SelectorContract",
     "TopologyContract",

@@ -1,0 +1,73 @@
+"""Every component that comes with speciate keeps the contract of its slot."""
+
+from typing import Any
+
+import pytest
+from speciate.core import testing
+from speciate.core.errors import SpeciateError
+from speciate.core.registry import SLOTS, Registry
+from speciate.core.sandbox import Workspace
+from speciate.plugins import builtin
+
+REGISTRY = Registry()
+builtin.register(REGISTRY)
+
+CONTRACTS: dict[str, type[testing.ComponentContract]] = {
+    "operator": testing.OperatorContract,
+    "selector": testing.SelectorContract,
+    "inspirations": testing.InspirationsContract,
+    "embedder": testing.EmbedderContract,
+    "novelty": testing.NoveltyContract,
+    "archive": testing.ArchiveContract,
+    "topology": testing.TopologyContract,
+    "migration": testing.MigrationContract,
+    "sandbox": testing.SandboxContract,
+    "executor": testing.ExecutorContract,
+    "reporter": testing.ReporterContract,
+    "policy": testing.ComponentContract,
+}
+
+
+def contract_of(slot: str, name: str) -> type[testing.ComponentContract]:
+    """Make the test class of one component."""
+
+    def component(self: object) -> Any:
+        made = REGISTRY.make(slot, name)
+        return here(made) if slot == "sandbox" else made
+
+    def sandbox(self: object) -> Any:
+        return here(REGISTRY.make("sandbox", "process"))
+
+    return type(
+        f"Test_{slot}_{name}".replace("-", "_"), (CONTRACTS[slot],), {"component": component, "sandbox": sandbox}
+    )
+
+
+def here(sandbox: Any) -> Any:
+    """Skip, with its reason, a sandbox that this machine cannot open."""
+    try:
+        sandbox.open(Workspace())
+    except SpeciateError as error:
+        pytest.skip(str(error))
+    sandbox.close()
+    return REGISTRY.make("sandbox", _name_of(sandbox))
+
+
+def _name_of(sandbox: Any) -> str:
+    return next(name for name in REGISTRY.names("sandbox") if REGISTRY.component("sandbox", name) is type(sandbox))
+
+
+for _slot in CONTRACTS:
+    for _name in REGISTRY.names(_slot):
+        _made = contract_of(_slot, _name)
+        globals()[_made.__name__] = _made
+
+
+def test_every_slot_has_its_contract() -> None:
+    assert set(CONTRACTS) == set(SLOTS)
+
+
+@pytest.mark.parametrize(("slot", "name"), [(slot, name) for slot in SLOTS for name in REGISTRY.names(slot)])
+def test_every_option_says_what_it_does(slot: str, name: str) -> None:
+    for option in REGISTRY.describe(slot, name).options:
+        assert option.description, f"{slot} {name!r}: say in a docstring below it what the option {option.name!r} does"
