@@ -1,0 +1,56 @@
+"""Migration: when individuals travel, and when an island starts anew."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import Field
+
+from ..core.component import ComponentOptions
+from ..core.slots import IslandStatus, Migration, Move, Reset, Topology
+from ..core.view import IslandView
+
+
+class Copying(Migration):
+    """Copies the best of each island to its neighbours at intervals, and founds stagnant islands anew."""
+
+    class Options(ComponentOptions):
+        """Options of `copying`."""
+
+        interval: int = Field(default=50, ge=1, description="Births of an island between two migrations.")
+        migrants: int = Field(default=2, ge=0, description="How many of its best an island sends to each neighbour.")
+        stagnation: int | None = Field(
+            default=400, ge=1, description="Births without a new best after which an island is founded anew."
+        )
+
+    options: Options
+
+    def plan(
+        self,
+        views: Sequence[IslandView],
+        statuses: Sequence[IslandStatus],
+        topology: Topology,
+        rng: np.random.Generator,
+    ) -> tuple[Move | Reset, ...]:
+        """Return the moves and resets that are due."""
+        if min(status.since_migration for status in statuses) < self.options.interval:
+            return ()
+        moves: list[Move | Reset] = []
+        for view in views:
+            eligible = ~(view.seed | view.migrant)
+            order = np.lexsort((view.ids, -view.fitness))
+            best = [int(view.ids[row]) for row in order if eligible[row]][: self.options.migrants]
+            for target in topology.targets(view.island, len(views)):
+                moves += [Move(id, view.island, target) for id in best]
+        return (*moves, *self._resets(statuses))
+
+    def _resets(self, statuses: Sequence[IslandStatus]) -> list[Reset]:
+        """Found an island anew from the best of a better one when its own best has not risen for long."""
+        limit = self.options.stagnation
+        if limit is None:
+            return []
+        best = max(statuses, key=lambda status: (status.best_fitness, -status.island))
+        return [
+            Reset(status.island, (best.best,))
+            for status in statuses
+            if status.since_improvement >= limit and status.best_fitness < best.best_fitness
+        ]
