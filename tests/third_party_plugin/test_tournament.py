@@ -1,0 +1,7 @@
+from speciate.core.testing import SelectorContract
+from speciate_tournament import Tournament
+
+
+class TestTournament(SelectorContract):
+    def component(self):
+        return Tournament()
