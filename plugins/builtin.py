@@ -37,7 +37,7 @@ COMPONENTS = (
     ("topology", "ring", "islands.topologies:Ring"),
     ("topology", "full", "islands.topologies:FullyConnected"),
     ("migration", "copying", "islands.migration:Copying"),
-    ("sandbox", "process", "plugins.sandboxes.process:ProcessSandbox"),
+    ("sandbox", "forkserver", "plugins.sandboxes.forkserver:ForkServer"),
     ("executor", "local", "plugins.executors.local:LocalExecutor"),
 )
 """Slot, name and `module:Class` below the package."""

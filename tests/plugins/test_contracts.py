@@ -36,7 +36,7 @@ def contract_of(slot: str, name: str) -> type[testing.ComponentContract]:
         return here(made) if slot == "sandbox" else made
 
     def sandbox(self: object) -> Any:
-        return here(REGISTRY.make("sandbox", "process"))
+        return here(REGISTRY.make("sandbox", REGISTRY.names("sandbox")[0]))
 
     return type(
         f"Test_{slot}_{name}".replace("-", "_"), (CONTRACTS[slot],), {"component": component, "sandbox": sandbox}
