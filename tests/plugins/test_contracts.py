@@ -38,9 +38,10 @@ def contract_of(slot: str, name: str) -> type[testing.ComponentContract]:
     def sandbox(self: object) -> Any:
         return here(REGISTRY.make("sandbox", REGISTRY.names("sandbox")[0]))
 
-    return type(
-        f"Test_{slot}_{name}".replace("-", "_"), (CONTRACTS[slot],), {"component": component, "sandbox": sandbox}
-    )
+    members: dict[str, Any] = {"component": component, "sandbox": sandbox}
+    if slot == "archive":
+        members["bound"] = getattr(REGISTRY.make(slot, name).options, "size", None)
+    return type(f"Test_{slot}_{name}".replace("-", "_"), (CONTRACTS[slot],), members)
 
 
 def here(sandbox: Any) -> Any:
