@@ -1,0 +1,303 @@
+"""Building blocks for packing circles: starts, local optimisers, moves and acceptance, each an ordinary function.
+
+A packing is a float array (n, 3) of x, y, r. It lies in the unit square or, for the shape "rectangle", in a box of width
+w and height 2 - w with a corner at the origin, where w is the packing's own. Every block returns a new array. Solving
+is what costs: each solver draws on a `Meter`, and one whose meter is empty returns what it was given.
+"""
+
+from typing import NewType
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog, minimize
+from scipy.sparse import csr_matrix
+
+Packing = NewType("Packing", np.ndarray)
+Scale = NewType("Scale", float)
+Count = NewType("Count", int)
+
+
+class Meter:
+    """What is left of the effort, counted in local optimisations (about 30 ms of CPU time each at n = 26)."""
+
+    def __init__(self, effort: float) -> None:
+        self.left = float(effort)
+
+    def take(self, amount: float = 1.0) -> bool:
+        """Use up an amount; False when the meter is empty."""
+        if self.left <= 0:
+            return False
+        self.left -= amount
+        return True
+
+
+_rectangle = False
+
+
+def packing(rows: list, shape: str) -> Packing:
+    """Return rows of x, y, r as a packing, and remember whether it lies in the square or in a rectangle."""
+    global _rectangle
+    _rectangle = shape == "rectangle"
+    return np.array(rows, dtype=float)
+
+
+def frame(packing: Packing) -> tuple[float, float]:
+    """Return width and height of the region."""
+    if not _rectangle:
+        return 1.0, 1.0
+    width = float(np.clip((packing[:, 0] + packing[:, 2]).max(), 0.2, 1.8))
+    return width, 2.0 - width
+
+
+def total(packing: Packing) -> float:
+    """Return the sum of the radii."""
+    return float(packing[:, 2].sum())
+
+
+def random_start(n: int, rng: np.random.Generator) -> Packing:
+    """Return n points at random with radius 0."""
+    return np.column_stack([rng.random((n, 2)), np.zeros(n)])
+
+
+def grid_start(n: int) -> Packing:
+    """Return n points of the smallest square grid that holds them."""
+    side = int(np.ceil(np.sqrt(n)))
+    axis = (np.arange(side) + 0.5) / side
+    x, y = np.meshgrid(axis, axis)
+    return np.column_stack([x.ravel()[:n], y.ravel()[:n], np.zeros(n)])
+
+
+def hexagonal_start(n: int, rng: np.random.Generator) -> Packing:
+    """Return n points of rows shifted by half a step, with a random number of rows and a little noise."""
+    rows = max(2, int(np.sqrt(n)) + int(rng.integers(0, 2)))
+    columns = int(np.ceil(n / rows))
+    x, y = np.meshgrid(np.arange(columns), np.arange(rows))
+    x = (x + 0.25 + 0.5 * (y % 2)) / (columns + 0.5)
+    points = np.column_stack([x.ravel(), ((y + 0.5) / rows).ravel()])
+    points = points[rng.permutation(len(points))[:n]] + rng.normal(0, 0.01, (n, 2))
+    return np.column_stack([np.clip(points, 0, 1), np.zeros(n)])
+
+
+def _walls(packing: Packing) -> NDArray[np.float64]:
+    centres = packing[:, :2]
+    return np.minimum(centres, np.array(frame(packing)) - centres).min(axis=1)
+
+
+def radii_by_lp(packing: Packing, meter: Meter) -> Packing:
+    """Return the packing with the radii of largest sum at its centres: one linear program."""
+    if not meter.take(0.15):
+        return packing
+    n = len(packing)
+    centres = packing[:, :2]
+    i, j = np.triu_indices(n, 1)
+    distance = np.hypot(*(centres[i] - centres[j]).T)
+    wall = np.maximum(_walls(packing), 0.0)
+    near = distance < wall[i] + wall[j]
+    i, j, distance = i[near], j[near], distance[near]
+    row = np.arange(len(i))
+    matrix = csr_matrix((np.ones(2 * len(i)), (np.r_[row, row], np.r_[i, j])), shape=(len(i), n))
+    bounds = np.column_stack([np.zeros(n), wall])
+    solved = linprog(-np.ones(n), A_ub=matrix, b_ub=distance, bounds=bounds, method="highs-ds")
+    radii = np.zeros(n) if solved.x is None else np.maximum(solved.x, 0.0)
+    return np.column_stack([centres, radii])
+
+
+def _linear_step(packing: Packing, radius: float) -> Packing | None:
+    """Solve the linear program in a box of half-width `radius`; None when it has no solution.
+
+    The linearised distance u.(ci - cj), u the present direction, never exceeds the true one (Cauchy-Schwarz), so that
+    every solution is a packing.
+    """
+    n = len(packing)
+    centres, radii = packing[:, :2], packing[:, 2]
+    i, j = np.triu_indices(n, 1)
+    difference = centres[i] - centres[j]
+    distance = np.hypot(*difference.T)
+    near = distance < radii[i] + radii[j] + 4 * radius + 0.02
+    i, j, difference, distance = i[near], j[near], difference[near], distance[near]
+    u = difference / np.maximum(distance, 1e-12)[:, None]
+    m = len(i)
+    row, ones = np.arange(m), np.ones(m)
+    k = np.arange(n)
+    # Variables: x (n), y (n), r (n). Rows: r_i + r_j - u.(c_i - c_j) <= 0, then four walls a circle.
+    values = np.r_[-u[:, 0], u[:, 0], -u[:, 1], u[:, 1], ones, ones]
+    columns = np.r_[i, j, n + i, n + j, 2 * n + i, 2 * n + j]
+    rows = np.r_[row, row, row, row, row, row]
+    one = np.ones(n)
+    width, height = frame(packing)
+    # The last variable is the width: fixed for the square; a rectangle's height is 2 minus it.
+    last = np.full(n, 3 * n)
+    wall_values = np.r_[one, -one, one, one, -one, one, -one, one, one, one if _rectangle else 0 * one]
+    wall_columns = np.r_[2 * n + k, k, 2 * n + k, k, last, 2 * n + k, n + k, 2 * n + k, n + k, last]
+    wall_rows = m + np.r_[k, k, n + k, n + k, n + k, 2 * n + k, 2 * n + k, 3 * n + k, 3 * n + k, 3 * n + k]
+    matrix = csr_matrix(
+        (np.r_[values, wall_values], (np.r_[rows, wall_rows], np.r_[columns, wall_columns])),
+        shape=(m + 4 * n, 3 * n + 1),
+    )
+    top = 2.0 if _rectangle else 1.0
+    bound = np.r_[np.zeros(m), np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, top)]
+    slack = radius if _rectangle else 0.0
+    low = np.r_[centres[:, 0] - radius, centres[:, 1] - radius, np.zeros(n), width - slack]
+    high = np.r_[centres[:, 0] + radius, centres[:, 1] + radius, np.ones(n), width + slack]
+    cost = np.r_[np.zeros(2 * n), -np.ones(n), 0.0]
+    solved = linprog(cost, A_ub=matrix, b_ub=bound, bounds=np.column_stack([low, high]), method="highs-ds")
+    return None if solved.x is None else solved.x[:-1].reshape(3, n).T.copy()
+
+
+def polish_slp(packing: Packing, meter: Meter, steps: Count = 30) -> Packing:
+    """Climb to a local optimum by sequential linear programs with a shrinking trust region."""
+    if not meter.take():
+        return packing
+    radius = 0.1
+    best = packing
+    for _ in range(steps):
+        moved = _linear_step(best, radius)
+        if moved is None:
+            radius *= 0.5
+            continue
+        gain = total(moved) - total(best)
+        if gain > 0:
+            best = moved
+        if gain < 1e-4:
+            radius *= 0.35
+        if gain < 1e-10 and radius < 1e-3:
+            break
+    return best
+
+
+def polish_slsqp(packing: Packing, meter: Meter, steps: Count = 60) -> Packing:
+    """Climb to a local optimum by sequential quadratic programming with exact derivatives."""
+    if not meter.take(3.0):
+        return packing
+    n = len(packing)
+    width, height = frame(packing)
+    i, j = np.triu_indices(n, 1)
+    reach = np.hypot(*(packing[i, :2] - packing[j, :2]).T) < packing[i, 2] + packing[j, 2] + 0.15
+    i, j = i[reach], j[reach]
+    m, k = len(i), np.arange(n)
+    row = np.arange(m)
+
+    def constraints(z: NDArray[np.float64]) -> NDArray[np.float64]:
+        x, y, r = z.reshape(3, n)
+        pairs = (x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2 - (r[i] + r[j]) ** 2
+        return np.r_[pairs, x - r, width - x - r, y - r, height - y - r]
+
+    def jacobian(z: NDArray[np.float64]) -> NDArray[np.float64]:
+        x, y, r = z.reshape(3, n)
+        table = np.zeros((m + 4 * n, 3 * n))
+        dx, dy, s = 2 * (x[i] - x[j]), 2 * (y[i] - y[j]), -2 * (r[i] + r[j])
+        table[row, i], table[row, j] = dx, -dx
+        table[row, n + i], table[row, n + j] = dy, -dy
+        table[row, 2 * n + i], table[row, 2 * n + j] = s, s
+        for part, (column, sign) in enumerate(((k, 1), (k, -1), (n + k, 1), (n + k, -1))):
+            table[m + part * n + k, column] = sign
+            table[m + part * n + k, 2 * n + k] = -1
+        return table
+
+    slope = np.r_[np.zeros(2 * n), -np.ones(n)]
+    solved = minimize(
+        lambda z: -z[2 * n :].sum(),
+        packing.T.ravel(),
+        jac=lambda z: slope,
+        bounds=[(0, width)] * n + [(0, height)] * n + [(0, 1)] * n,
+        constraints={"type": "ineq", "fun": constraints, "jac": jacobian},
+        method="SLSQP",
+        options={"maxiter": int(steps), "ftol": 1e-12},
+    )
+    tried = radii_by_lp(np.asarray(solved.x).reshape(3, n).T, meter)
+    return tried if total(tried) > total(packing) else packing
+
+
+def jitter_all(packing: Packing, rng: np.random.Generator, scale: Scale = 0.05) -> Packing:
+    """Move every centre by Gaussian noise and shrink the radii to what then fits."""
+    moved = packing.copy()
+    moved[:, :2] = np.clip(moved[:, :2] + rng.normal(0, abs(scale), (len(moved), 2)), 0, frame(packing))
+    return fitted(moved)
+
+
+def jitter_one(packing: Packing, rng: np.random.Generator, scale: Scale = 0.1) -> Packing:
+    """Move one centre by Gaussian noise and shrink the radii to what then fits."""
+    moved = packing.copy()
+    one = int(rng.integers(len(moved)))
+    moved[one, :2] = np.clip(moved[one, :2] + rng.normal(0, abs(scale), 2), 0, frame(packing))
+    return fitted(moved)
+
+
+def relocate_small(packing: Packing, rng: np.random.Generator, count: Count = 2) -> Packing:
+    """Take out `count` of the smaller circles and put them into the largest of some random holes."""
+    n = len(packing)
+    moved = packing.copy()
+    order = np.argsort(moved[:, 2])
+    out = rng.choice(order[: max(2, n // 3)], size=max(1, min(int(count), n // 3)), replace=False)
+    moved[out, 2] = 0.0
+    size = np.array(frame(packing))
+    for one in out:
+        spots = rng.random((200, 2)) * size
+        others = np.delete(np.arange(n), one)
+        gap = np.hypot(*(spots[:, None, :] - moved[None, others, :2]).transpose(2, 0, 1)) - moved[others, 2]
+        room = np.minimum(gap.min(axis=1), np.minimum(spots, size - spots).min(axis=1))
+        chosen = int(rng.choice(np.argsort(room)[-5:]))
+        moved[one] = [*spots[chosen], max(0.0, float(room[chosen]))]
+    return moved
+
+
+def swap_two(packing: Packing, rng: np.random.Generator) -> Packing:
+    """Let two circles change places and shrink the radii to what then fits."""
+    moved = packing.copy()
+    i, j = rng.choice(len(moved), 2, replace=False)
+    moved[[i, j], :2] = moved[[j, i], :2]
+    return fitted(moved)
+
+
+def shift_row(packing: Packing, rng: np.random.Generator, scale: Scale = 0.1) -> Packing:
+    """Shift the circles of a horizontal or vertical strip along it and shrink the radii to what then fits."""
+    moved = packing.copy()
+    axis = int(rng.integers(2))
+    at = rng.random()
+    strip = np.abs(moved[:, 1 - axis] - at) < 0.1
+    moved[strip, axis] = np.clip(moved[strip, axis] + rng.normal(0, abs(scale)), 0, frame(packing)[axis])
+    return fitted(moved)
+
+
+def fitted(packing: Packing) -> Packing:
+    """Return the packing with every radius cut to its wall and to its share of the distance to each neighbour."""
+    moved = packing.copy()
+    wall = np.minimum(moved[:, :2], np.array(frame(packing)) - moved[:, :2]).min(axis=1)
+    moved[:, 2] = np.minimum(moved[:, 2], np.maximum(wall, 0.0))
+    distance = np.hypot(*(moved[:, None, :2] - moved[None, :, :2]).transpose(2, 0, 1))
+    np.fill_diagonal(distance, np.inf)
+    sums = moved[:, None, 2] + moved[None, :, 2]
+    share = np.where(sums > distance, distance / np.maximum(sums, 1e-300), 1.0).min(axis=1)
+    moved[:, 2] *= share
+    return moved
+
+
+def better(packing: Packing, other: Packing) -> Packing:
+    """Return the one whose sum of radii is larger."""
+    return packing if total(packing) >= total(other) else other
+
+
+def metropolis(trial: Packing, current: Packing, rng: np.random.Generator, temperature: Scale = 0.002) -> Packing:
+    """Return `trial` when it is better, and otherwise with probability exp(-loss / temperature)."""
+    loss = total(current) - total(trial)
+    accept = loss <= 0 or rng.random() < np.exp(-loss / max(abs(temperature), 1e-12))
+    return trial if accept else current
+
+
+def strict(packing: Packing) -> Packing:
+    """Shrink the radii until the packing is valid without any tolerance, by about the size of the violations."""
+    moved = packing.copy()
+    moved[:, :2] = np.clip(moved[:, :2], 0.0, frame(packing))
+    wall = np.minimum(moved[:, :2], np.array(frame(packing)) - moved[:, :2]).min(axis=1)
+    moved[:, 2] = np.maximum(np.minimum(moved[:, 2], wall * (1 - 4e-16) - 1e-16), 0.0)
+    i, j = np.triu_indices(len(moved), 1)
+    distance = np.hypot(*(moved[i, :2] - moved[j, :2]).T) * (1 - 1e-15)
+    for _ in range(3):
+        excess = moved[i, 2] + moved[j, 2] - distance
+        for pair in np.flatnonzero(excess > 0):
+            a, b = int(i[pair]), int(j[pair])
+            over = moved[a, 2] + moved[b, 2] - distance[pair]
+            if over > 0:
+                moved[a, 2] = max(0.0, moved[a, 2] - over / 2)
+                moved[b, 2] = max(0.0, moved[b, 2] - over / 2 - 1e-17)
+    return moved
