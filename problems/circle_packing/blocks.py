@@ -12,6 +12,24 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_matrix
 
+__all__ = [
+    "better",
+    "fitted",
+    "hexagonal_start",
+    "jitter_all",
+    "jitter_one",
+    "metropolis",
+    "polish_slp",
+    "polish_slsqp",
+    "radii_by_lp",
+    "random_start",
+    "relocate_small",
+    "shift_row",
+    "swap_two",
+    "total",
+]
+"""What programs may be built of; the rest serves the seed's frozen text."""
+
 Packing = NewType("Packing", np.ndarray)
 Scale = NewType("Scale", float)
 Count = NewType("Count", int)
@@ -54,9 +72,10 @@ def total(packing: Packing) -> float:
     return float(packing[:, 2].sum())
 
 
-def random_start(n: int, rng: np.random.Generator) -> Packing:
-    """Return n points at random with radius 0."""
-    return np.column_stack([rng.random((n, 2)), np.zeros(n)])
+def random_start(like: Packing, rng: np.random.Generator) -> Packing:
+    """Return as many points at random, with radius 0."""
+    n = len(like)
+    return np.column_stack([rng.random((n, 2)) * frame(like), np.zeros(n)])
 
 
 def grid_start(n: int) -> Packing:
@@ -67,15 +86,16 @@ def grid_start(n: int) -> Packing:
     return np.column_stack([x.ravel()[:n], y.ravel()[:n], np.zeros(n)])
 
 
-def hexagonal_start(n: int, rng: np.random.Generator) -> Packing:
-    """Return n points of rows shifted by half a step, with a random number of rows and a little noise."""
+def hexagonal_start(like: Packing, rng: np.random.Generator) -> Packing:
+    """Return as many points in rows shifted by half a step, with a random number of rows and a little noise."""
+    n = len(like)
     rows = max(2, int(np.sqrt(n)) + int(rng.integers(0, 2)))
     columns = int(np.ceil(n / rows))
     x, y = np.meshgrid(np.arange(columns), np.arange(rows))
     x = (x + 0.25 + 0.5 * (y % 2)) / (columns + 0.5)
     points = np.column_stack([x.ravel(), ((y + 0.5) / rows).ravel()])
     points = points[rng.permutation(len(points))[:n]] + rng.normal(0, 0.01, (n, 2))
-    return np.column_stack([np.clip(points, 0, 1), np.zeros(n)])
+    return np.column_stack([np.clip(points, 0, 1) * frame(like), np.zeros(n)])
 
 
 def _walls(packing: Packing) -> NDArray[np.float64]:

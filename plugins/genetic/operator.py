@@ -1,0 +1,97 @@
+"""The embedded default proposer: genetic programming on the evolve blocks of a Python program."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from ...core.component import ComponentOptions
+from ...core.errors import ComponentError
+from ...core.program import Program
+from ...core.records import Brief, Material, Outcome, Proposal, Reason, Refusal
+from ...core.slots import Operator
+from .bandit import OperatorBandit
+from .catalogue import Catalogue
+from .variation import OPERATORS, vary
+
+if TYPE_CHECKING:
+    from ...core.calls import Calls
+    from ...core.problem import Problem
+
+CONTINUE, TRANSFER = "continue", "transfer"
+"""For problems with an improver: run the parent's program, or another's, unchanged on the parent's output."""
+
+STEP_GROWTH = 1.3
+"""A success lengthens an operator's step by this factor, four failures undo it (the 1/5th success rule)."""
+
+
+class Genetic(Operator):
+    """Genetic programming on Python source: constants, expressions, statements, building blocks and crossover."""
+
+    class Options(ComponentOptions):
+        """Options of `genetic`."""
+
+        mutations: float = Field(
+            default=1.6, ge=1, description="Mean number of operators applied to one offspring (geometric)."
+        )
+        step: float = Field(default=0.3, gt=0, description="First step size of changes of constants (log scale).")
+        discount: float = Field(default=0.995, gt=0, le=1, description="How fast the bandit forgets, a ticket.")
+        floor: float = Field(default=0.25, ge=0, le=1, description="Share of draws in which every operator is alike.")
+        longest: int = Field(default=4000, ge=100, description="Characters over which programs may not grow further.")
+
+    options: Options
+    inspirations = 2
+
+    def open(self, problem: "Problem", calls: "Calls | None") -> None:
+        """Read the problem's building blocks. Raises ComponentError when the program is not Python."""
+        if not problem.main.endswith(".py"):
+            raise ComponentError(f"the operator genetic changes Python programs; the program here is {problem.main}")
+        self._main = problem.main
+        self._catalogue = Catalogue.of(problem.blocks)
+        self._improves = problem.improve is not None
+        arms = [*OPERATORS, *((CONTINUE, TRANSFER) if self._improves else ())]
+        self._bandit = OperatorBandit(arms, discount=self.options.discount, floor=self.options.floor)
+        self._steps = dict.fromkeys(OPERATORS, self.options.step)
+
+    def plan(self, rng: np.random.Generator) -> Mapping[str, Any]:
+        """Choose the operators of one offspring, with the step sizes learned so far."""
+        first = self._bandit.choose(rng)
+        kinds = [first]
+        if first != CONTINUE:
+            more = int(rng.geometric(1.0 / self.options.mutations)) - 1
+            kinds += [kind for _ in range(more) if (kind := self._bandit.choose(rng)) in OPERATORS]
+        return {"kinds": kinds, "steps": [round(self._steps.get(kind, 0.0), 6) for kind in kinds]}
+
+    async def propose(self, brief: Brief, plan: Mapping[str, Any], rng: np.random.Generator) -> Proposal:
+        """Apply the planned operators one after the other; those that do not apply are left out."""
+        kinds: list[str] = plan["kinds"]
+        name = f"genetic/{kinds[0]}"
+        base = self._base(brief, kinds[0])
+        text = base.program.text(self._main)
+        donors = [m.program.text(self._main) for m in (*brief.inspirations, brief.parent) if m is not base]
+        changed = kinds[0] in (CONTINUE, TRANSFER)
+        for kind, step in zip(kinds, plan["steps"], strict=True):
+            if kind in OPERATORS:
+                offspring = vary(text, donors, self._catalogue, rng, kind, step)
+                if offspring is not None and len(offspring) <= max(self.options.longest, len(text)):
+                    text, changed = offspring, True
+        if not changed:
+            return Proposal(None, name, Refusal(Reason.NO_PROGRAM, f"{', '.join(kinds)} did not apply"))
+        program: Program = base.program.with_text(self._main, text)
+        return Proposal(program, name, input=brief.parent.individual.id if self._improves else None)
+
+    def observe(self, outcome: Outcome) -> None:
+        """Let the bandit and the step sizes learn from one ticket."""
+        kinds = outcome.plan.get("kinds") or []
+        success = outcome.gain is not None and outcome.gain > 0
+        for kind in kinds:
+            self._bandit.learn(kind, 1.0 if success else 0.0)
+        if len(kinds) == 1 and kinds[0] in self._steps and outcome.fitness is not None:
+            factor = STEP_GROWTH if success else STEP_GROWTH**-0.25
+            self._steps[kinds[0]] = float(np.clip(self._steps[kinds[0]] * factor, 0.01, 2.0))
+
+    def _base(self, brief: Brief, kind: str) -> Material:
+        """Return whose program is changed: the parent's, or an inspiration's when programs change hands."""
+        others = [m for m in brief.inspirations if m.program.hash != brief.parent.program.hash]
+        return others[0] if kind == TRANSFER and others else brief.parent
