@@ -52,7 +52,11 @@ def _accepted(function, options):
 
 
 def _evaluate(module, request):
-    output = json.loads(request["text"], object_pairs_hook=_no_duplicates)
+    try:
+        output = json.loads(request["text"], object_pairs_hook=_no_duplicates)
+    except (ValueError, RecursionError) as error:
+        wrong = f"the output cannot be read as JSON: {error}"
+        return {"metrics": {}, "instances": None, "feedback": wrong, "valid": False}
     answer = module.evaluate(output, **_accepted(module.evaluate, request["options"]))
     if not isinstance(answer, dict) or "metrics" not in answer:
         raise TypeError(f"evaluate returned {answer!r:.80}, expected a dict with 'metrics'")
@@ -86,7 +90,7 @@ def _answer(module, kind, request):
             answer = (_evaluate if kind == "evaluate" else _judge)(module, request)
     except (OSError, EOFError) as error:
         answer = {"outage": f"{type(error).__name__}: {error}"}
-    except BaseException as error:  # the judge's own fault becomes data, whatever it is
+    except BaseException as error:  # noqa: BLE001 the judge's own fault becomes data, whatever it is
         answer = {"error": f"{type(error).__name__}: {error}"[:4096]}
     answer["printed"] = printed.getvalue()[:4096]
     return answer
@@ -111,7 +115,7 @@ def main():
         spec.loader.exec_module(module)
         if not callable(getattr(module, kind, None)):
             raise AttributeError(f"it defines no function {kind!r}")
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 whatever the module does when loaded is told as data
         send({"error": f"{type(error).__name__}: {error}"[:4096]})
         return
     send({"ready": True})

@@ -70,7 +70,7 @@ class Screen:
             source, input_hash = None, None
         else:
             input_hash = inputs[source]
-        refusal = self._touches_frozen(brief.parent.program, program) or self._does_not_parse(program)
+        refusal = self._touches_frozen(brief.parent.program, program) or does_not_parse(program)
         if refusal is None and program.hash == brief.parent.program.hash:
             started_alike = input_hash == brief.parent.evaluation.name.input
             if started_alike:
@@ -101,19 +101,6 @@ class Screen:
                 return Refusal(Reason.FROZEN, f"{path}: the evolve markers were damaged: {error}")
             if found != _frozen(before[path]):
                 return Refusal(Reason.FROZEN, f"{path}: text outside the evolve blocks was changed")
-        return None
-
-    def _does_not_parse(self, program: Program) -> Refusal | None:
-        for path, text in program.files:
-            if PurePosixPath(path).suffix != ".py":
-                continue
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", SyntaxWarning)
-                    ast.parse(text)
-            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-                where = f"{path}, line {error.lineno}" if isinstance(error, SyntaxError) else path
-                return Refusal(Reason.SYNTAX, f"{where}: {getattr(error, 'msg', None) or error}")
         return None
 
     def _place(
@@ -159,6 +146,21 @@ class Screen:
         for path, text in program.files:
             parts += [path, normal_form(text) if path.endswith(".py") else text]
         return bytes.fromhex(_digest("\0".join(parts)))
+
+
+def does_not_parse(program: Program) -> Refusal | None:
+    """Refuse a program one of whose Python files does not parse."""
+    for path, text in program.files:
+        if PurePosixPath(path).suffix != ".py":
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SyntaxWarning)
+                ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            where = f"{path}, line {error.lineno}" if isinstance(error, SyntaxError) else path
+            return Refusal(Reason.SYNTAX, f"{where}: {getattr(error, 'msg', None) or error}")
+    return None
 
 
 _frozen = lru_cache(maxsize=1024)(frozen_text)
