@@ -10,14 +10,16 @@ from ..program import Program
 from ..sandbox import Job, Limits, Sandbox, Workspace
 from .common import existing_file, json_option, print_json, registry
 
+DEFAULTS = Limits()
+
 
 @click.command()
 @click.argument("file")
 @click.option("--entry", default="main", show_default=True, help="The function that is called.")
 @click.option("--sandbox", "kind", metavar="S", help="How it is contained: see `speciate plugins sandbox`.")
-@click.option("--wall", type=click.FloatRange(min=0, min_open=True), default=Limits.wall_s, show_default=True)
-@click.option("--cpu", type=click.FloatRange(min=0, min_open=True), default=Limits.cpu_s, show_default=True)
-@click.option("--memory-mb", type=click.IntRange(min=16), default=Limits.memory_bytes >> 20, show_default=True)
+@click.option("--wall", type=click.FloatRange(min=0, min_open=True), default=DEFAULTS.wall_s, show_default=True)
+@click.option("--cpu", type=click.FloatRange(min=0, min_open=True), default=DEFAULTS.cpu_s, show_default=True)
+@click.option("--memory-mb", type=click.IntRange(min=16), default=DEFAULTS.memory_bytes >> 20, show_default=True)
 @click.option("--seed", default=0, show_default=True)
 @json_option
 def sandbox(
@@ -68,7 +70,7 @@ def default_sandbox() -> str:
     from ..config import resolve
     from ..loading import Plugins
 
-    return resolve(Plugins.installed()).sandbox.use
+    return str(resolve(Plugins.installed()).sandbox["use"])
 
 
 @click.command()
