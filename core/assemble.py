@@ -52,9 +52,12 @@ def assemble(config: RunConfig, problem: Problem, store: Store, registry: Regist
     if not operators:
         raise UsageError("the configuration names no operator; give at least one [[operator]]")
     count = config.islands.count
+    archives = [registry.make(Archive, config.archive) for _ in range(count)]
+    for archive in archives:
+        archive.open(problem.objective)
     population = Population(
         config.seed,
-        [registry.make(Archive, config.archive) for _ in range(count)],
+        archives,
         registry.make(Topology, config.topology),
         registry.make(Migration, config.migration),
     )

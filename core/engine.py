@@ -246,7 +246,7 @@ class Engine:
         )
         gain = None
         if fitness is not None and parent is not None and parent.fitness is not None:
-            gain = fitness - parent.fitness
+            gain = self.parts.problem.objective.gain(fitness, parent.fitness)
         verdict = evaluation.verdict
         return Birth(
             selection, proposal.operator, None, screened.content, proposal.usage, proposal.replies, individual,

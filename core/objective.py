@@ -14,6 +14,8 @@ class Objective:
 
     name: str
     direction: Direction = "maximise"
+    resolution: float = 0.0
+    """Differences of no more than this are noise: they are no gain, and states this close are held for the same."""
 
     def fitness(self, metrics: Mapping[str, float]) -> float:
         """Return the metric, negated when it is minimised. Raises KeyError when it was not measured."""
@@ -23,6 +25,11 @@ class Objective:
     def score(self, fitness: float) -> float:
         """Return the metric's own value of a fitness: the inverse of `fitness`."""
         return fitness if self.direction == "maximise" else -fitness
+
+    def gain(self, child: float, parent: float) -> float:
+        """Return child fitness minus parent fitness, or 0 where the difference is within the resolution."""
+        difference = child - parent
+        return difference if abs(difference) > self.resolution else 0.0
 
     def reached(self, score: float, target: float) -> bool:
         """Say whether `score` is at least as good as `target`."""

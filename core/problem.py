@@ -39,6 +39,7 @@ class _About(ComponentOptions):
 class _Objective(ComponentOptions):
     name: str
     direction: Direction = "maximise"
+    resolution: float = Field(default=0.0, ge=0)
 
 
 class _BestKnown(ComponentOptions):
@@ -158,7 +159,7 @@ def load_problem(where: str | Path, known: Mapping[str, Path], options: Mapping[
         name=about.name,
         summary=about.summary,
         task=about.task,
-        objective=Objective(content.objective.name, content.objective.direction),
+        objective=Objective(content.objective.name, content.objective.direction, content.objective.resolution),
         seeds=(Program.of({main: seed}),),
         main=main,
         entry=about.entry,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .component import Component
 from .evaluation import Evaluation, EvaluationName
+from .objective import Objective
 from .program import Program
 from .records import Brief, Message, Outcome, Proposal, Usage
 from .sandbox import Sandbox
@@ -61,6 +62,9 @@ class Archive(Component):
     One instance serves one island. The island's best and its seeds are pinned: they are never evicted, whatever the
     archive answers.
     """
+
+    def open(self, objective: Objective) -> None:
+        """Learn what is optimised, before the first call of `place`."""
 
     @abstractmethod
     def place(self, view: IslandView, pinned: frozenset[int], newcomer: Newcomer) -> Placement:

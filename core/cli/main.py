@@ -57,9 +57,10 @@ def main(arguments: list[str] | None = None) -> Any:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        speciate.main(args=arguments, prog_name="speciate", standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        sys.exit(leaving.exit_code)
+        # Not in its own mode, click returns the code of an Exit that a command raises.
+        code = speciate.main(args=arguments, prog_name="speciate", standalone_mode=False)
+        if isinstance(code, int) and code:
+            sys.exit(code)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
