@@ -1,8 +1,8 @@
 """Building blocks for packing circles: starts, local optimisers, moves and acceptance, each an ordinary function.
 
-A packing is a float array (n, 3) of x, y, r. It lies in the unit square or, for the shape "rectangle", in a box of width
-w and height 2 - w with a corner at the origin, where w is the packing's own. Every block returns a new array. Solving
-is what costs: each solver draws on a `Meter`, and one whose meter is empty returns what it was given.
+A packing is a float array (n, 3) of x, y, r. It lies in the unit square or, for the shape "rectangle", in a box of
+width w and height 2 - w with a corner at the origin, where w is the packing's own. No block writes into its arguments.
+Solving is what costs: each solver draws on a `Meter`, and one whose meter is empty returns what it was given.
 """
 
 from typing import NewType
@@ -33,6 +33,9 @@ __all__ = [
 Packing = NewType("Packing", np.ndarray)
 Scale = NewType("Scale", float)
 Count = NewType("Count", int)
+
+LONGEST = 2
+"""A climb takes at most so many times its usual steps: its price on the meter is fixed."""
 
 
 class Meter:
@@ -126,7 +129,8 @@ def _linear_step(packing: Packing, radius: float) -> Packing | None:
     """Solve the linear program in a box of half-width `radius`; None when it has no solution.
 
     The linearised distance u.(ci - cj), u the present direction, never exceeds the true one (Cauchy-Schwarz), so that
-    every solution is a packing.
+    every solution is a packing. Pairs beyond `near` need no row: two centres approach by less than 3 `radius`, and both
+    radii together grow by at most `radius` + 0.02.
     """
     n = len(packing)
     centres, radii = packing[:, :2], packing[:, 2]
@@ -144,7 +148,7 @@ def _linear_step(packing: Packing, radius: float) -> Packing | None:
     columns = np.r_[i, j, n + i, n + j, 2 * n + i, 2 * n + j]
     rows = np.r_[row, row, row, row, row, row]
     one = np.ones(n)
-    width, height = frame(packing)
+    width, _ = frame(packing)
     # The last variable is the width: fixed for the square; a rectangle's height is 2 minus it.
     last = np.full(n, 3 * n)
     wall_values = np.r_[one, -one, one, one, -one, one, -one, one, one, one if _rectangle else 0 * one]
@@ -158,7 +162,7 @@ def _linear_step(packing: Packing, radius: float) -> Packing | None:
     bound = np.r_[np.zeros(m), np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, top)]
     slack = radius if _rectangle else 0.0
     low = np.r_[centres[:, 0] - radius, centres[:, 1] - radius, np.zeros(n), width - slack]
-    high = np.r_[centres[:, 0] + radius, centres[:, 1] + radius, np.ones(n), width + slack]
+    high = np.r_[centres[:, 0] + radius, centres[:, 1] + radius, radii + 0.5 * radius + 0.01, width + slack]
     cost = np.r_[np.zeros(2 * n), -np.ones(n), 0.0]
     solved = linprog(cost, A_ub=matrix, b_ub=bound, bounds=np.column_stack([low, high]), method="highs-ds")
     return None if solved.x is None else solved.x[:-1].reshape(3, n).T.copy()
@@ -170,7 +174,7 @@ def polish_slp(packing: Packing, meter: Meter, steps: Count = 30) -> Packing:
         return packing
     radius = 0.1
     best = packing
-    for _ in range(steps):
+    for _ in range(min(int(steps), LONGEST * 30)):
         moved = _linear_step(best, radius)
         if moved is None:
             radius *= 0.5
@@ -222,9 +226,10 @@ def polish_slsqp(packing: Packing, meter: Meter, steps: Count = 60) -> Packing:
         bounds=[(0, width)] * n + [(0, height)] * n + [(0, 1)] * n,
         constraints={"type": "ineq", "fun": constraints, "jac": jacobian},
         method="SLSQP",
-        options={"maxiter": int(steps), "ftol": 1e-12},
+        options={"maxiter": min(int(steps), LONGEST * 60), "ftol": 1e-12},
     )
-    tried = radii_by_lp(np.asarray(solved.x).reshape(3, n).T, meter)
+    # The price above includes this last program: without it, what is left of violations would pass for a gain.
+    tried = radii_by_lp(np.asarray(solved.x).reshape(3, n).T, Meter(1))
     return tried if total(tried) > total(packing) else packing
 
 
@@ -255,7 +260,7 @@ def relocate_small(packing: Packing, rng: np.random.Generator, count: Count = 2)
         spots = rng.random((200, 2)) * size
         others = np.delete(np.arange(n), one)
         gap = np.hypot(*(spots[:, None, :] - moved[None, others, :2]).transpose(2, 0, 1)) - moved[others, 2]
-        room = np.minimum(gap.min(axis=1), np.minimum(spots, size - spots).min(axis=1))
+        room = np.minimum(gap.min(axis=1, initial=np.inf), np.minimum(spots, size - spots).min(axis=1))
         chosen = int(rng.choice(np.argsort(room)[-5:]))
         moved[one] = [*spots[chosen], max(0.0, float(room[chosen]))]
     return moved
@@ -264,6 +269,8 @@ def relocate_small(packing: Packing, rng: np.random.Generator, count: Count = 2)
 def swap_two(packing: Packing, rng: np.random.Generator) -> Packing:
     """Let two circles change places and shrink the radii to what then fits."""
     moved = packing.copy()
+    if len(moved) < 2:
+        return moved
     i, j = rng.choice(len(moved), 2, replace=False)
     moved[[i, j], :2] = moved[[j, i], :2]
     return fitted(moved)
@@ -307,17 +314,21 @@ def metropolis(trial: Packing, current: Packing, rng: np.random.Generator, tempe
 def strict(packing: Packing) -> Packing:
     """Shrink the radii until the packing is valid without any tolerance, by about the size of the violations."""
     moved = packing.copy()
-    moved[:, :2] = np.clip(moved[:, :2], 0.0, frame(packing))
-    wall = np.minimum(moved[:, :2], np.array(frame(packing)) - moved[:, :2]).min(axis=1)
+    # One frame throughout: a rectangle's would follow the radii as they shrink. A height rounded up would stick out.
+    width, height = frame(packing)
+    size = np.array([width, np.nextafter(height, 0.0) if _rectangle else height])
+    moved[:, :2] = np.clip(moved[:, :2], 0.0, size)
+    wall = np.minimum(moved[:, :2], size - moved[:, :2]).min(axis=1)
     moved[:, 2] = np.maximum(np.minimum(moved[:, 2], wall * (1 - 4e-16) - 1e-16), 0.0)
     i, j = np.triu_indices(len(moved), 1)
-    distance = np.hypot(*(moved[i, :2] - moved[j, :2]).T) * (1 - 1e-15)
-    for _ in range(3):
-        excess = moved[i, 2] + moved[j, 2] - distance
-        for pair in np.flatnonzero(excess > 0):
-            a, b = int(i[pair]), int(j[pair])
-            over = moved[a, 2] + moved[b, 2] - distance[pair]
-            if over > 0:
-                moved[a, 2] = max(0.0, moved[a, 2] - over / 2)
-                moved[b, 2] = max(0.0, moved[b, 2] - over / 2 - 1e-17)
+    # Distances and sums are rounded: by less than 1e-15 of the distance, or by 1e-300 where numbers lose digits.
+    distance = np.maximum(np.hypot(*(moved[i, :2] - moved[j, :2]).T) * (1 - 1e-15) - 1e-300, 0.0)
+    for pair in np.flatnonzero(moved[i, 2] + moved[j, 2] > distance):
+        a, b, apart = int(i[pair]), int(j[pair]), float(distance[pair])
+        half = (moved[a, 2] + moved[b, 2] - apart) / 2
+        if half > 0:
+            # Both give half; where one has less than that, the other gives the rest.
+            moved[a, 2] = max(0.0, moved[a, 2] - half)
+            moved[b, 2] = max(0.0, min(moved[b, 2] - half, apart - moved[a, 2]))
+            moved[a, 2] = min(moved[a, 2], apart - moved[b, 2])
     return moved

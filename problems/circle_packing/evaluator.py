@@ -6,6 +6,8 @@ from fractions import Fraction
 
 def evaluate(output, n=26, shape="square"):
     """Return {"metrics", "feedback", "valid"} for an output that was read from JSON."""
+    if shape not in ("square", "rectangle"):
+        raise ValueError(f"the shape is square or rectangle, not {shape!r}")
     wrong = _shape_fault(output, n)
     if wrong:
         return {"metrics": {}, "feedback": wrong, "valid": False}
@@ -16,7 +18,7 @@ def evaluate(output, n=26, shape="square"):
         shown = "; ".join(sentence for _, sentence in faults[:3])
         more = f" and {len(faults) - 3} more faults" if len(faults) > 3 else ""
         shrunk = _shrunk(circles, shape)
-        hint = "" if shrunk is None else f"; valid with sum {shrunk:.10f} when every radius is cut by the least common amount"
+        hint = "" if shrunk is None else f"; every radius cut by the least common amount, the sum is {shrunk:.10f}"
         return {"metrics": {}, "feedback": f"{shown}{more}{hint}", "valid": False}
     touching = sum(_gap(a, b) < 1e-9 for i, a in enumerate(output) for b in output[:i])
     small = min(row[2] for row in output)

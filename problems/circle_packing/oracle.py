@@ -14,6 +14,8 @@ def judge(text, n=26, shape="square"):
     square, or in a bounding box with width + height <= 2. The score is the sum of the radii, rounded down.
     """
     try:
+        if shape not in ("square", "rectangle"):
+            raise ValueError(f"the shape is square or rectangle, not {shape!r}")
         rows = _read(text)
         circles = _circles(rows, n)
         scaled, unit = _integers(circles)
@@ -21,7 +23,12 @@ def judge(text, n=26, shape="square"):
     except ValueError as error:
         return {"valid": False, "score": None, "score_exact": None, "reason": str(error)}
     exact = Fraction(sum(r for _, _, r in scaled), unit)
-    return {"valid": True, "score": _down(exact), "score_exact": f"{exact.numerator}/{exact.denominator}", "reason": None}
+    return {
+        "valid": True,
+        "score": _down(exact),
+        "score_exact": f"{exact.numerator}/{exact.denominator}",
+        "reason": None,
+    }
 
 
 def _read(text):
