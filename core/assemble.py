@@ -60,6 +60,7 @@ def assemble(config: RunConfig, problem: Problem, store: Store, registry: Regist
         archives,
         registry.make(Topology, config.topology),
         registry.make(Migration, config.migration),
+        config.islands.drift,
     )
     parts = Parts(
         problem=problem,

@@ -49,6 +49,8 @@ class IslandsTable(_Table):
     """How many islands there are."""
     comparison: Literal["island", "global"] = "island"
     """Where a proposal must be new: on its island, or everywhere."""
+    drift: int = Field(default=2, ge=0)
+    """Steps in a row without a gain that a lineage of improvers may take before it is left out of the archive."""
 
 
 class RunConfig(_Table):

@@ -30,6 +30,8 @@ class Member:
     vector: Vector | None
     metrics: Mapping[str, float]
     instances: tuple[float, ...] | None = None
+    drift: int = 0
+    """Steps since its lineage last gained."""
 
 
 class Island:

@@ -14,6 +14,10 @@ from .store import Birth
 from .streams import stream
 
 
+DRIFT = 2
+"""Steps in a row without a gain that an improver's lineage may take."""
+
+
 @dataclass(frozen=True, slots=True)
 class Applied:
     """What a birth changed: whether its individual stays in reach, whether it is a record, who travelled."""
@@ -36,8 +40,16 @@ class Best:
 class Population:
     """All islands of a run. Equal sequences of births give equal populations."""
 
-    def __init__(self, seed: int, archives: Sequence[Archive], topology: Topology, migration: Migration | None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        archives: Sequence[Archive],
+        topology: Topology,
+        migration: Migration | None,
+        drift: int = DRIFT,
+    ) -> None:
         self.seed = seed
+        self.drift = drift
         self.islands = [Island(number, archive) for number, archive in enumerate(archives)]
         self.topology = topology
         self.migration = migration
@@ -100,12 +112,28 @@ class Population:
         assert individual.fitness is not None
         assert birth.content is not None
         newcomer = Newcomer(individual.id, individual.fitness, birth.length, individual.novelty, birth.metrics or {})
-        member = Member(birth.content, birth.vector, birth.metrics or {}, birth.instances)
+        drift = self._drift(birth, home)
+        member = Member(birth.content, birth.vector, birth.metrics or {}, birth.instances, drift or 0)
         if individual.parent is not None:
-            return home.add(newcomer, member, individual.generation)
+            return drift is not None and home.add(newcomer, member, individual.generation)
         # A seed belongs to every island: evolution starts from the same place everywhere.
         kept = [island.add(newcomer, member, 0, seed=True) for island in self.islands]
         return all(kept)
+
+    def _drift(self, birth: Birth, home: Island) -> int | None:
+        """Count the steps since an improver's lineage last gained; None when it has gone on for too long.
+
+        A program that was run from its parent's output and ended where it began has shown nothing. Were all of them
+        kept, programs would drift into ones that do nothing while the outputs they inherit hold up their fitness.
+        """
+        individual = birth.individual
+        assert individual is not None
+        if individual.input is None or individual.input != individual.parent or birth.gain != 0.0:
+            return 0
+        if individual.parent not in home:
+            return None
+        drift = home.member(individual.parent).drift + 1
+        return drift if drift <= self.drift else None
 
     def _migrate(self, ticket: int) -> tuple[Move | Reset, ...]:
         if self.migration is None or len(self.islands) < 2:
@@ -158,3 +186,4 @@ class Population:
             id, float(view.fitness[row]), int(view.length[row]), float(view.novelty[row]), member.metrics
         )
         return newcomer, member, int(view.generation[row])
+

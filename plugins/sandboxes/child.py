@@ -121,6 +121,8 @@ def limit(request):
     limits = request["limits"]
     cpu = int(limits["cpu_s"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+    # The limit above counts whole seconds; this one, which a candidate can turn off, ends the ordinary loop on time.
+    signal.setitimer(signal.ITIMER_PROF, limits["cpu_s"])
     size = limits["memory_bytes"] + own_size()
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits["scratch_bytes"], limits["scratch_bytes"]))
@@ -191,7 +193,8 @@ def outcome(request, data, stopped, state, usage):
         return "timeout", None, f"the wall time limit of {limits['wall_s']:g} s was reached"
     if stopped == "output":
         return "invalid", None, f"the output is larger than {limits['output_bytes']} bytes"
-    if usage.ru_utime + usage.ru_stime > limits["cpu_s"]:
+    over = usage.ru_utime + usage.ru_stime > limits["cpu_s"]
+    if over or (os.WIFSIGNALED(state) and os.WTERMSIG(state) == signal.SIGPROF):
         return "timeout", None, f"the CPU time limit of {limits['cpu_s']:g} s was reached"
     if os.WIFSIGNALED(state):
         number = os.WTERMSIG(state)

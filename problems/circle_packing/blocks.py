@@ -2,10 +2,12 @@
 
 A packing is a float array (n, 3) of x, y, r. It lies in the unit square or, for the shape "rectangle", in a box of
 width w and height 2 - w with a corner at the origin, where w is the packing's own. No block writes into its arguments.
-Solving is what costs: each solver draws on a `Meter`, and one whose meter is empty returns what it was given.
+Solving is what costs: each block draws on the effort, and with none left it returns what it was given.
 """
 
-from typing import NewType
+from collections.abc import Callable
+from functools import wraps
+from typing import NewType, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,23 +35,42 @@ __all__ = [
 Packing = NewType("Packing", np.ndarray)
 Scale = NewType("Scale", float)
 Count = NewType("Count", int)
+F = TypeVar("F", bound=Callable)
 
-LONGEST = 2
-"""A climb takes at most so many times its usual steps: its price on the meter is fixed."""
+_left = 0.0
+"""What is left of the effort of this program, counted in linear programs (about 6 ms of CPU time each at n = 26)."""
 
 
-class Meter:
-    """What is left of the effort, counted in local optimisations (about 30 ms of CPU time each at n = 26)."""
+def use_effort(effort: float) -> None:
+    """Set what the program may spend."""
+    global _left
+    _left = float(effort)
 
-    def __init__(self, effort: float) -> None:
-        self.left = float(effort)
 
-    def take(self, amount: float = 1.0) -> bool:
-        """Use up an amount; False when the meter is empty."""
-        if self.left <= 0:
-            return False
-        self.left -= amount
-        return True
+def effort_left() -> bool:
+    """Say whether there is effort left; asking costs a little too, so that every loop over it ends."""
+    return _take(0.2)
+
+
+def _take(amount: float) -> bool:
+    global _left
+    if _left <= 0:
+        return False
+    _left -= amount
+    return True
+
+
+def _costs(amount: float) -> Callable[[F], F]:
+    """Make a block draw on the effort; with none left it returns its first argument."""
+
+    def counted(block: F) -> F:
+        @wraps(block)
+        def call(packing: Packing, *arguments: object, **named: object) -> Packing:
+            return block(packing, *arguments, **named) if _take(amount) else packing
+
+        return call  # type: ignore[return-value]
+
+    return counted
 
 
 _rectangle = False
@@ -75,6 +96,7 @@ def total(packing: Packing) -> float:
     return float(packing[:, 2].sum())
 
 
+@_costs(0.05)
 def random_start(like: Packing, rng: np.random.Generator) -> Packing:
     """Return as many points at random, with radius 0."""
     n = len(like)
@@ -89,6 +111,7 @@ def grid_start(n: int) -> Packing:
     return np.column_stack([x.ravel()[:n], y.ravel()[:n], np.zeros(n)])
 
 
+@_costs(0.05)
 def hexagonal_start(like: Packing, rng: np.random.Generator) -> Packing:
     """Return as many points in rows shifted by half a step, with a random number of rows and a little noise."""
     n = len(like)
@@ -106,10 +129,13 @@ def _walls(packing: Packing) -> NDArray[np.float64]:
     return np.minimum(centres, np.array(frame(packing)) - centres).min(axis=1)
 
 
-def radii_by_lp(packing: Packing, meter: Meter) -> Packing:
+@_costs(0.6)
+def radii_by_lp(packing: Packing) -> Packing:
     """Return the packing with the radii of largest sum at its centres: one linear program."""
-    if not meter.take(0.15):
-        return packing
+    return _largest_radii(packing)
+
+
+def _largest_radii(packing: Packing) -> Packing:
     n = len(packing)
     centres = packing[:, :2]
     i, j = np.triu_indices(n, 1)
@@ -168,13 +194,13 @@ def _linear_step(packing: Packing, radius: float) -> Packing | None:
     return None if solved.x is None else solved.x[:-1].reshape(3, n).T.copy()
 
 
-def polish_slp(packing: Packing, meter: Meter, steps: Count = 30) -> Packing:
+def polish_slp(packing: Packing, steps: Count = 30) -> Packing:
     """Climb to a local optimum by sequential linear programs with a shrinking trust region."""
-    if not meter.take():
-        return packing
     radius = 0.1
     best = packing
-    for _ in range(min(int(steps), LONGEST * 30)):
+    for _ in range(int(steps)):
+        if not _take(1.0):
+            break
         moved = _linear_step(best, radius)
         if moved is None:
             radius *= 0.5
@@ -189,10 +215,9 @@ def polish_slp(packing: Packing, meter: Meter, steps: Count = 30) -> Packing:
     return best
 
 
-def polish_slsqp(packing: Packing, meter: Meter, steps: Count = 60) -> Packing:
+@_costs(5.0)
+def polish_slsqp(packing: Packing, steps: Count = 60) -> Packing:
     """Climb to a local optimum by sequential quadratic programming with exact derivatives."""
-    if not meter.take(3.0):
-        return packing
     n = len(packing)
     width, height = frame(packing)
     i, j = np.triu_indices(n, 1)
@@ -226,13 +251,15 @@ def polish_slsqp(packing: Packing, meter: Meter, steps: Count = 60) -> Packing:
         bounds=[(0, width)] * n + [(0, height)] * n + [(0, 1)] * n,
         constraints={"type": "ineq", "fun": constraints, "jac": jacobian},
         method="SLSQP",
-        options={"maxiter": min(int(steps), LONGEST * 60), "ftol": 1e-12},
+        options={"maxiter": max(1, min(int(steps), int(2 * _left))), "ftol": 1e-12},
     )
-    # The price above includes this last program: without it, what is left of violations would pass for a gain.
-    tried = radii_by_lp(np.asarray(solved.x).reshape(3, n).T, Meter(1))
+    _take(0.5 * solved.nit)
+    # The price of the block includes this: without it, what is left of violations would pass for a gain.
+    tried = _largest_radii(np.asarray(solved.x).reshape(3, n).T)
     return tried if total(tried) > total(packing) else packing
 
 
+@_costs(0.05)
 def jitter_all(packing: Packing, rng: np.random.Generator, scale: Scale = 0.05) -> Packing:
     """Move every centre by Gaussian noise and shrink the radii to what then fits."""
     moved = packing.copy()
@@ -240,6 +267,7 @@ def jitter_all(packing: Packing, rng: np.random.Generator, scale: Scale = 0.05) 
     return fitted(moved)
 
 
+@_costs(0.05)
 def jitter_one(packing: Packing, rng: np.random.Generator, scale: Scale = 0.1) -> Packing:
     """Move one centre by Gaussian noise and shrink the radii to what then fits."""
     moved = packing.copy()
@@ -248,6 +276,7 @@ def jitter_one(packing: Packing, rng: np.random.Generator, scale: Scale = 0.1) -
     return fitted(moved)
 
 
+@_costs(0.3)
 def relocate_small(packing: Packing, rng: np.random.Generator, count: Count = 2) -> Packing:
     """Take out `count` of the smaller circles and put them into the largest of some random holes."""
     n = len(packing)
@@ -266,6 +295,7 @@ def relocate_small(packing: Packing, rng: np.random.Generator, count: Count = 2)
     return moved
 
 
+@_costs(0.05)
 def swap_two(packing: Packing, rng: np.random.Generator) -> Packing:
     """Let two circles change places and shrink the radii to what then fits."""
     moved = packing.copy()
@@ -276,6 +306,7 @@ def swap_two(packing: Packing, rng: np.random.Generator) -> Packing:
     return fitted(moved)
 
 
+@_costs(0.05)
 def shift_row(packing: Packing, rng: np.random.Generator, scale: Scale = 0.1) -> Packing:
     """Shift the circles of a horizontal or vertical strip along it and shrink the radii to what then fits."""
     moved = packing.copy()
@@ -286,6 +317,7 @@ def shift_row(packing: Packing, rng: np.random.Generator, scale: Scale = 0.1) ->
     return fitted(moved)
 
 
+@_costs(0.05)
 def fitted(packing: Packing) -> Packing:
     """Return the packing with every radius cut to its wall and to its share of the distance to each neighbour."""
     moved = packing.copy()
@@ -299,11 +331,13 @@ def fitted(packing: Packing) -> Packing:
     return moved
 
 
+@_costs(0.01)
 def better(packing: Packing, other: Packing) -> Packing:
     """Return the one whose sum of radii is larger."""
     return packing if total(packing) >= total(other) else other
 
 
+@_costs(0.01)
 def metropolis(trial: Packing, current: Packing, rng: np.random.Generator, temperature: Scale = 0.002) -> Packing:
     """Return `trial` when it is better, and otherwise with probability exp(-loss / temperature)."""
     loss = total(current) - total(trial)

@@ -1,9 +1,8 @@
 """Packs circles by moving their centres at random: a plain start that evolution has to improve on."""
 
-import numpy as np
-
 import blocks
-from blocks import Meter, Packing
+import numpy as np
+from blocks import Packing
 
 
 def main(n: int, shape: str, effort: int, seed: int):
@@ -14,13 +13,13 @@ def main(n: int, shape: str, effort: int, seed: int):
 def improve(previous, effort: int, seed: int, shape: str = "square"):
     """Return a packing with a larger sum of radii than `previous`, if there is one within the effort."""
     rng = np.random.default_rng(seed)
-    meter: Meter = blocks.Meter(effort)
+    blocks.use_effort(effort)
     best: Packing = blocks.packing(previous, shape)
     current: Packing = best
-    while meter.take(0.05):
+    while blocks.effort_left():
         # EVOLVE-BLOCK-START
         trial = blocks.jitter_one(current, rng, 0.05)
-        trial = blocks.radii_by_lp(trial, meter)
+        trial = blocks.radii_by_lp(trial)
         current = blocks.better(trial, current)
         # EVOLVE-BLOCK-END
         best = blocks.better(current, best)
