@@ -264,7 +264,7 @@ def jitter_all(packing: Packing, rng: np.random.Generator, scale: Scale = 0.05) 
     """Move every centre by Gaussian noise and shrink the radii to what then fits."""
     moved = packing.copy()
     moved[:, :2] = np.clip(moved[:, :2] + rng.normal(0, abs(scale), (len(moved), 2)), 0, frame(packing))
-    return fitted(moved)
+    return _fitted(moved)
 
 
 @_costs(0.05)
@@ -273,7 +273,7 @@ def jitter_one(packing: Packing, rng: np.random.Generator, scale: Scale = 0.1) -
     moved = packing.copy()
     one = int(rng.integers(len(moved)))
     moved[one, :2] = np.clip(moved[one, :2] + rng.normal(0, abs(scale), 2), 0, frame(packing))
-    return fitted(moved)
+    return _fitted(moved)
 
 
 @_costs(0.3)
@@ -303,7 +303,7 @@ def swap_two(packing: Packing, rng: np.random.Generator) -> Packing:
         return moved
     i, j = rng.choice(len(moved), 2, replace=False)
     moved[[i, j], :2] = moved[[j, i], :2]
-    return fitted(moved)
+    return _fitted(moved)
 
 
 @_costs(0.05)
@@ -314,12 +314,16 @@ def shift_row(packing: Packing, rng: np.random.Generator, scale: Scale = 0.1) ->
     at = rng.random()
     strip = np.abs(moved[:, 1 - axis] - at) < 0.1
     moved[strip, axis] = np.clip(moved[strip, axis] + rng.normal(0, abs(scale)), 0, frame(packing)[axis])
-    return fitted(moved)
+    return _fitted(moved)
 
 
 @_costs(0.05)
 def fitted(packing: Packing) -> Packing:
     """Return the packing with every radius cut to its wall and to its share of the distance to each neighbour."""
+    return _fitted(packing)
+
+
+def _fitted(packing: Packing) -> Packing:
     moved = packing.copy()
     wall = np.minimum(moved[:, :2], np.array(frame(packing)) - moved[:, :2]).min(axis=1)
     moved[:, 2] = np.minimum(moved[:, 2], np.maximum(wall, 0.0))
@@ -331,15 +335,15 @@ def fitted(packing: Packing) -> Packing:
     return moved
 
 
-@_costs(0.01)
 def better(packing: Packing, other: Packing) -> Packing:
-    """Return the one whose sum of radii is larger."""
+    """Return the one whose sum of radii is larger; without effort too, lest the best be lost at the end."""
+    _take(0.01)
     return packing if total(packing) >= total(other) else other
 
 
-@_costs(0.01)
 def metropolis(trial: Packing, current: Packing, rng: np.random.Generator, temperature: Scale = 0.002) -> Packing:
     """Return `trial` when it is better, and otherwise with probability exp(-loss / temperature)."""
+    _take(0.01)
     loss = total(current) - total(trial)
     accept = loss <= 0 or rng.random() < np.exp(-loss / max(abs(temperature), 1e-12))
     return trial if accept else current
@@ -359,10 +363,10 @@ def strict(packing: Packing) -> Packing:
     distance = np.maximum(np.hypot(*(moved[i, :2] - moved[j, :2]).T) * (1 - 1e-15) - 1e-300, 0.0)
     for pair in np.flatnonzero(moved[i, 2] + moved[j, 2] > distance):
         a, b, apart = int(i[pair]), int(j[pair]), float(distance[pair])
-        half = (moved[a, 2] + moved[b, 2] - apart) / 2
-        if half > 0:
+        over = moved[a, 2] + moved[b, 2] - apart
+        if over > 0:
             # Both give half; where one has less than that, the other gives the rest.
-            moved[a, 2] = max(0.0, moved[a, 2] - half)
-            moved[b, 2] = max(0.0, min(moved[b, 2] - half, apart - moved[a, 2]))
+            moved[a, 2] = max(0.0, moved[a, 2] - over / 2)
+            moved[b, 2] = max(0.0, min(moved[b, 2] - over / 2, apart - moved[a, 2]))
             moved[a, 2] = min(moved[a, 2], apart - moved[b, 2])
     return moved
