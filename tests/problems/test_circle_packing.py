@@ -289,6 +289,14 @@ def test_strict_makes_anything_valid(rows: Rows, shape: str) -> None:
     assert accepted(BLOCKS.strict(BLOCKS.packing(rows, shape)).tolist(), shape)
 
 
+def test_strict_does_not_let_a_rounded_height_stick_out(blocks: ModuleType) -> None:
+    widths = [0.3 + k / 97 for k in range(60)]
+    assert any(Fraction(w) + Fraction(2.0 - w) > 2 for w in widths)
+    for w in widths:
+        made = blocks.strict(blocks.packing([[w, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]], "rectangle"))
+        assert accepted(made.tolist(), "rectangle")
+
+
 def test_strict_keeps_a_zero_radius_from_holding_an_overlap(blocks: ModuleType) -> None:
     rows = [[0.5, 0.5, 0.0], [0.5, 0.75, 0.25 + 1e-9], [0.5, 0.25, 0.25 + 1e-9]]
     made = blocks.strict(blocks.packing(rows, "square"))
