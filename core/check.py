@@ -116,8 +116,8 @@ class _Checker:
             limits = self.problem.limits
             raise _Failed(
                 f"{self.problem.main} ended as {self.first.status.value}: {self.first.reason} (it took "
-                f"{self.first.cost.wall_s:.1f} s; its limits are {limits.wall_s:g} s of wall and {limits.cpu_s:g} s of CPU "
-                "time)"
+                f"{self.first.cost.wall_s:.1f} s; its limits are {limits.wall_s:g} s of wall "
+                f"and {limits.cpu_s:g} s of CPU time)"
             )
         return f"{self.problem.entry}() returned {len(self._output)} characters in {self.first.cost.wall_s:.2f} s"
 

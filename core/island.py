@@ -104,7 +104,7 @@ class Island:
         """Note that a ticket with this parent was committed; a parent that has left the archive is not counted."""
         row = self._rows.get(parent)
         if row is not None:
-            self._columns["refused" if refused else "offspring"][row] += 1  # type: ignore[operator]
+            self._columns["refused" if refused else "offspring"][row] += 1
 
     def pinned(self) -> frozenset[int]:
         """Return the members that never leave: the seeds and the best."""

@@ -56,25 +56,26 @@ def _top_level(tree: ast.Module) -> set[str]:
 
 def _number_locals(function: ast.FunctionDef | ast.AsyncFunctionDef, kept: frozenset[str] | set[str]) -> None:
     """Rename consistently, one name to one number, what the function binds and no one outside can name."""
-    bound: set[str] = set()
-    outside = set(kept)
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            bound.add(node.id)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            bound.add(node.name)
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            outside.update(node.names)
-        elif isinstance(node, ast.arg):
-            outside.add(node.arg)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            outside.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            outside |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    nodes = list(ast.walk(function))
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    bound |= {n.name for n in nodes if isinstance(n, ast.ExceptHandler) and n.name}
+    local = bound - kept - {name for node in nodes for name in _named_outside(node)}
     numbers: dict[str, str] = {}
-    local = bound - outside
-    for node in ast.walk(function):
+    for node in nodes:
         if isinstance(node, ast.Name) and node.id in local:
             node.id = numbers.setdefault(node.id, f"local {len(numbers)}")
         elif isinstance(node, ast.ExceptHandler) and node.name in local:
             node.name = numbers.setdefault(node.name, f"local {len(numbers)}")
+
+
+def _named_outside(node: ast.AST) -> list[str]:
+    """Return the names of a node that callers, other scopes or other modules may use."""
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        return node.names
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [(alias.asname or alias.name).split(".")[0] for alias in node.names]
+    return []

@@ -13,7 +13,6 @@ from .slots import Archive, IslandStatus, Migration, Move, Newcomer, Reset, Topo
 from .store import Birth
 from .streams import stream
 
-
 DRIFT = 2
 """Steps in a row without a gain that an improver's lineage may take."""
 
@@ -186,4 +185,3 @@ class Population:
             id, float(view.fitness[row]), int(view.length[row]), float(view.novelty[row]), member.metrics
         )
         return newcomer, member, int(view.generation[row])
-

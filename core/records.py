@@ -140,7 +140,7 @@ class Screened:
     proposal: Proposal
     refusal: Refusal | None = None
     name: EvaluationName | None = None
-    content: str | None = None
+    content: bytes | None = None
     input: int | None = None
 
 

@@ -12,16 +12,18 @@ import json
 import os
 import struct
 import sys
+from collections.abc import Callable, Mapping
+from typing import Any
 
 
-def _no_duplicates(pairs):
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("an object has the same key twice")
     return found
 
 
-def _plain_number(value):
+def _plain_number(value: Any) -> float | str:
     """Return a metric as a float, or the sentence that says why it is none."""
     if isinstance(value, (bool, str, bytes)) or value is None:
         return f"is {value!r}, expected a number"
@@ -31,7 +33,7 @@ def _plain_number(value):
         return f"is {value!r:.80}, expected a number"
 
 
-def _numbers(mapping, what):
+def _numbers(mapping: Any, what: str) -> dict[str, float]:
     if not hasattr(mapping, "items"):
         raise TypeError(f"{what} must be a mapping from name to number, not {type(mapping).__name__}")
     numbers = {}
@@ -43,7 +45,7 @@ def _numbers(mapping, what):
     return numbers
 
 
-def _accepted(function, options):
+def _accepted(function: Callable[..., Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return options
@@ -51,7 +53,7 @@ def _accepted(function, options):
     return {name: value for name, value in options.items() if name in names}
 
 
-def _evaluate(module, request):
+def _evaluate(module: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     try:
         output = json.loads(request["text"], object_pairs_hook=_no_duplicates)
     except (ValueError, RecursionError) as error:
@@ -70,7 +72,7 @@ def _evaluate(module, request):
     }
 
 
-def _judge(module, request):
+def _judge(module: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     answer = module.judge(request["text"], **_accepted(module.judge, request["options"]))
     if not isinstance(answer, dict) or not isinstance(answer.get("valid"), bool):
         raise TypeError(f"judge returned {answer!r:.80}, expected a dict with a bool 'valid'")
@@ -83,7 +85,7 @@ def _judge(module, request):
     }
 
 
-def _answer(module, kind, request):
+def _answer(module: Any, kind: str, request: Mapping[str, Any]) -> dict[str, Any]:
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed):
@@ -96,14 +98,14 @@ def _answer(module, kind, request):
     return answer
 
 
-def main():
+def main() -> None:
     kind, path = sys.argv[1:3]
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
 
-    def send(content):
+    def send(content: Mapping[str, Any]) -> None:
         raw = json.dumps(content).encode("utf-8", "backslashreplace")
         answers.write(struct.pack(">I", len(raw)) + raw)
         answers.flush()
@@ -111,6 +113,8 @@ def main():
     sys.path.insert(0, os.path.dirname(path))
     try:
         spec = importlib.util.spec_from_file_location("_judge", path)
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         if not callable(getattr(module, kind, None)):

@@ -63,18 +63,15 @@ class Screen:
         """
         selection, program = brief.selection, proposal.program
         if program is None:
-            refusal = proposal.refusal or Refusal(Reason.NO_PROGRAM, "the operator returned no program")
-            return Screened(selection, proposal, refusal), None
-        source = proposal.input if proposal.input is not None else brief.parent.individual.id
-        if self.problem.improve is None or inputs.get(source) is None:
-            source, input_hash = None, None
-        else:
-            input_hash = inputs[source]
+            nothing = proposal.refusal or Refusal(Reason.NO_PROGRAM, "the operator returned no program")
+            return Screened(selection, proposal, nothing), None
+        wanted = proposal.input if proposal.input is not None else brief.parent.individual.id
+        input_hash = None if self.problem.improve is None else inputs.get(wanted)
+        source = None if input_hash is None else wanted
         refusal = self._touches_frozen(brief.parent.program, program) or does_not_parse(program)
-        if refusal is None and program.hash == brief.parent.program.hash:
-            started_alike = input_hash == brief.parent.evaluation.name.input
-            if started_alike:
-                refusal = Refusal(Reason.NO_CHANGE, "the offspring is its parent")
+        same_input = input_hash == brief.parent.evaluation.name.input
+        if refusal is None and same_input and program.hash == brief.parent.program.hash:
+            refusal = Refusal(Reason.NO_CHANGE, "the offspring is its parent")
         if refusal is not None:
             return Screened(selection, proposal, refusal), None
         screened, traits = self._place(selection, proposal, program, source, input_hash)

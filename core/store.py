@@ -280,7 +280,8 @@ class Store:
         ).fetchone()
         if row is None:
             return None
-        return Individual(*row[:4], tuple(json.loads(row[4])), *row[5:])
+        id, program, island, parent, inspirations, *rest = row
+        return Individual(id, program, island, parent, tuple(json.loads(inspirations)), *rest)
 
     def best_id(self) -> int | None:
         """Return the id of the best individual that no oracle rejected; of equals, the oldest."""
@@ -350,6 +351,7 @@ class Store:
 
     def _insert_moves(self, ticket: int, moves: tuple[Move | Reset, ...]) -> None:
         for move in moves:
+            rows: list[tuple[int, str, int, int | None, int]]
             if isinstance(move, Move):
                 rows = [(ticket, "move", move.individual, move.source, move.target)]
             else:

@@ -21,7 +21,7 @@ class Weighted(Selector):
     def probabilities(self, view: IslandView) -> NDArray[np.float64]:
         """Return the probability of each member, shape (n,)."""
         weights = self.weights(view)
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum())
 
     def select(self, view: IslandView, rng: np.random.Generator) -> int:
         """Draw one member."""

@@ -148,7 +148,7 @@ def _overview(folder: RunFolder) -> dict[str, Any]:
 
 
 def _lineage(folder: RunFolder, material: Material, limit: int) -> list[dict[str, Any]]:
-    steps = []
+    steps: list[dict[str, Any]] = []
     current: Material | None = material
     while current is not None and len(steps) < limit:
         individual = current.individual

@@ -74,8 +74,8 @@ class Catalogue:
         base = self.base(parameter.type)
         default = parameter.default.value if isinstance(parameter.default, ast.Constant) else None
         if base == "int":
-            around = default if isinstance(default, int) and default > 0 else 2
-            return ast.Constant(max(1, round(around * math.exp(rng.normal(0, 0.7)))))
+            count = default if isinstance(default, int) and default > 0 else 2
+            return ast.Constant(max(1, round(count * math.exp(rng.normal(0, 0.7)))))
         if base == "float":
             around = float(default) if isinstance(default, (int, float)) and default else 0.1
             return ast.Constant(rounded(around * math.exp(rng.normal(0, 1.0))))

@@ -13,7 +13,7 @@ from ...core.records import Brief, Material, Outcome, Proposal, Reason, Refusal
 from ...core.slots import Operator
 from .bandit import OperatorBandit
 from .catalogue import Catalogue
-from .variation import OPERATORS, vary
+from .variation import LARGEST, OPERATORS, vary
 
 if TYPE_CHECKING:
     from ...core.calls import Calls
@@ -38,7 +38,9 @@ class Genetic(Operator):
         step: float = Field(default=0.3, gt=0, description="First step size of changes of constants (log scale).")
         discount: float = Field(default=0.995, gt=0, le=1, description="How fast the bandit forgets, a ticket.")
         floor: float = Field(default=0.25, ge=0, le=1, description="Share of draws in which every operator is alike.")
-        longest: int = Field(default=4000, ge=100, description="Characters over which programs may not grow further.")
+        largest: int = Field(
+            default=LARGEST, ge=1, description="Statements an evolve block may grow to; one with more does not grow."
+        )
 
     options: Options
     inspirations = 2
@@ -73,8 +75,8 @@ class Genetic(Operator):
         changed = kinds[0] in (CONTINUE, TRANSFER)
         for kind, step in zip(kinds, plan["steps"], strict=True):
             if kind in OPERATORS:
-                offspring = vary(text, donors, self._catalogue, rng, kind, step)
-                if offspring is not None and len(offspring) <= max(self.options.longest, len(text)):
+                offspring = vary(text, donors, self._catalogue, rng, kind, step, self.options.largest)
+                if offspring is not None:
                     text, changed = offspring, True
         if not changed:
             return Proposal(None, name, Refusal(Reason.NO_PROGRAM, f"{', '.join(kinds)} did not apply"))

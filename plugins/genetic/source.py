@@ -133,29 +133,30 @@ class Source:
         if isinstance(statement, ast.Assign):
             kind = self.type_of(statement.value, scope)
             for target in statement.targets:
-                for name in _targets(target):
-                    scope[name] = kind if isinstance(target, ast.Name) else None
-        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            if statement.value is not None:
+                scope.update(dict.fromkeys(_targets(target), kind if isinstance(target, ast.Name) else None))
+        elif isinstance(statement, ast.AnnAssign):
+            if statement.value is not None and isinstance(statement.target, ast.Name):
                 scope[statement.target.id] = ast.unparse(statement.annotation)
         elif isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
             scope[statement.name] = None
         elif isinstance(statement, (ast.Import, ast.ImportFrom)):
-            for alias in statement.names:
-                scope[(alias.asname or alias.name).split(".")[0]] = None
-        elif isinstance(statement, (ast.With, ast.Try)):
+            scope.update(dict.fromkeys((a.asname or a.name).split(".")[0] for a in statement.names))
+        elif isinstance(statement, ast.With):
             for inner in statement.body:
                 self.assign(inner, scope)
         elif isinstance(statement, ast.If) and statement.orelse:
-            both = []
-            for branch in (statement.body, statement.orelse):
-                inside = dict(scope)
-                for inner in branch:
-                    self.assign(inner, inside)
-                both.append(inside)
-            for name in both[0]:
-                if name in both[1] and name not in scope:
-                    scope[name] = both[0][name] if both[0][name] == both[1][name] else None
+            self._assign_both(statement, scope)
+
+    def _assign_both(self, statement: ast.If, scope: Scope) -> None:
+        """Add what both branches of a condition assign."""
+        branches = []
+        for branch in (statement.body, statement.orelse):
+            inside = dict(scope)
+            for inner in branch:
+                self.assign(inner, inside)
+            branches.append(inside)
+        one, other = branches
+        scope.update({n: t if t == other[n] else None for n, t in one.items() if n in other and n not in scope})
 
     def original_end(self, region: Region) -> list[ast.stmt]:
         """Return the last statement that a region had when it was parsed, in a list."""
@@ -188,9 +189,9 @@ class Source:
                 return True
             if any(self._undefined(inner, dict(inside)) for inner in bodies(statement)):
                 return True
-            if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-                if not self._known(statement.target.id, scope):
-                    return True
+            changed = statement.target if isinstance(statement, ast.AugAssign) else None
+            if isinstance(changed, ast.Name) and not self._known(changed.id, scope):
+                return True
             self.assign(statement, scope)
         return False
 
