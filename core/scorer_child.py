@@ -128,4 +128,5 @@ def main() -> None:
         send(_answer(module, kind, json.loads(requests.read(size))))
 
 
-main()
+if __name__ == "__main__":
+    main()
