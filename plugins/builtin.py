@@ -39,5 +39,6 @@ COMPONENTS = (
     ("migration", "copying", "islands.migration:Copying"),
     ("sandbox", "forkserver", "plugins.sandboxes.forkserver:ForkServer"),
     ("executor", "local", "plugins.executors.local:LocalExecutor"),
+    ("reporter", "progress", "plugins.reporters.progress:Progress"),
 )
 """Slot, name and `module:Class` below the package."""
