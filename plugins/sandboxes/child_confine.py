@@ -7,21 +7,19 @@ only.
 import contextlib
 import ctypes
 import os
-import resource
-import signal
 import struct
+
+from .child_basics import empty_folder
 
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
 _MNT_DETACH = 2
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 442, -100, 0x8000, 1
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
 _CLOSE_RANGE = 436
 _CAPABILITY_VERSION_3 = 0x20080522
 
 _INODES = 10_000
-_THREADS = 128
-_DESCRIPTORS = 256
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -138,22 +136,8 @@ class GivenScratch:
         self.path = path
 
     def renew(self) -> bool:
-        """Throw away what is in it. Folders are lifted out of one another first, so that no depth is too deep."""
-        lifted = 0
-        while names := os.listdir(self.path):
-            for name in names:
-                path = os.path.join(self.path, name)
-                if os.path.islink(path) or not os.path.isdir(path):
-                    os.unlink(path)
-                    continue
-                os.chmod(path, 0o700)
-                for inner in os.listdir(path):
-                    lifted += 1
-                    source, target = os.path.join(path, inner), os.path.join(self.path, f"lifted{lifted}")
-                    with contextlib.suppress(PermissionError):
-                        os.chmod(source, 0o700, follow_symlinks=False)
-                    os.rename(source, target)
-                os.rmdir(path)
+        """Throw away what is in it; it stays the same folder."""
+        empty_folder(self.path)
         return False
 
 
@@ -172,11 +156,6 @@ def close_all_but(kept: set[int]) -> None:
         if low < high and _libc.syscall(ctypes.c_long(_CLOSE_RANGE), low, high - 1, 0):
             os.closerange(low, min(high, 4096))
         low = high + 1
-
-
-def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent ends."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def adopt_orphans() -> None:
@@ -208,36 +187,3 @@ def first_to_die() -> None:
     """Offer this process to the kernel when memory runs out, before all others."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
-
-
-def own_size() -> int:
-    """Return the size of this process's address space in bytes, 0 where that cannot be read."""
-    try:
-        with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[0]) * resource.getpagesize()
-    except OSError:
-        return 0
-
-
-def limit(cpu_s: float, address_space: int, file_size: int, threads: bool) -> None:
-    """Set the resource limits of this process. `threads` limits their number too, where no other process is counted."""
-    cpu = int(cpu_s) + 1
-    for kind, soft, hard in (
-        (resource.RLIMIT_CPU, cpu, cpu + 1),
-        (resource.RLIMIT_FSIZE, file_size, file_size),
-        (resource.RLIMIT_CORE, 0, 0),
-        (resource.RLIMIT_NOFILE, _DESCRIPTORS, _DESCRIPTORS),
-        (resource.RLIMIT_AS, address_space, address_space),
-    ):
-        _lower(kind, soft, hard)
-    if threads and hasattr(resource, "RLIMIT_NPROC"):
-        _lower(resource.RLIMIT_NPROC, _THREADS, _THREADS)
-
-
-def _lower(kind: int, soft: int, hard: int) -> None:
-    # A value above the present hard limit is an error even where nothing needs it; macOS refuses some altogether.
-    present = resource.getrlimit(kind)[1]
-    if present != resource.RLIM_INFINITY:
-        soft, hard = min(soft, present), min(hard, present)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(kind, (soft, hard))

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from . import child_basics as basics
 from . import child_confine as confine
 from . import child_landlock as landlock
 from . import child_runner as runner
@@ -170,7 +171,7 @@ class Server:
         gc.freeze()
         confine.first_to_die()
         confine.hide_memory()
-        self._size = confine.own_size()
+        self._size = basics.own_size()
 
     def _surround(self, hello: Mapping[str, Any]) -> None:
         """Set up mounts, scratch and user, as far as this machine lets us."""
@@ -192,7 +193,10 @@ class Server:
             self._scratch = confine.GivenScratch(hello["scratch"])
         if self._user is not None and not confine.can_read_as(self._user, needed):
             self._user = None
-        self.layers["own user"] = self._user is not None
+        if hello["user"] is None:
+            del self.layers["own user"]
+        else:
+            self.layers["own user"] = self._user is not None
         self.layers["scratch"] = self._scratch is not None
         confine.adopt_orphans()
         home = "/nonexistent" if self._scratch is None else self._scratch.path
@@ -255,9 +259,9 @@ class Server:
                 os.chdir(self._scratch.path)
             confine.close_all_but({result} if self._rules is None else {result, self._rules})
             limits = self._limits
-            confine.limit(limits["cpu_s"], self._size + limits["memory_bytes"], limits["scratch_bytes"], self._counted)
+            basics.limit(limits["cpu_s"], self._size + limits["memory_bytes"], limits["scratch_bytes"], self._counted)
             confine.drop_privileges(self._user, self._user)
-            confine.die_with_parent()
+            basics.die_with_parent()
             confine.hide_memory()
             confine.no_new_privileges()
             if self._rules is not None:
@@ -355,7 +359,7 @@ def main(hello: Mapping[str, Any], requests: int, answers: int) -> None:
             os.close(requests)
             os.close(answers)
             os._exit(0 if os.waitpid(inner, 0)[1] == 0 else 1)
-        confine.die_with_parent()
+        basics.die_with_parent()
     try:
         server = Server(hello, requests, answers, separated)
     except confine.CannotSeparate as error:

@@ -1,113 +1,25 @@
 """The fork server as a sandbox: one long-lived process with the imports done, one confined fork a candidate."""
 
-import contextlib
 import itertools
 import json
 import os
-import select
-import signal
-import struct
-import subprocess
-import sys
-import tempfile
 import threading
-import time
 import warnings
 from dataclasses import asdict
-from importlib.metadata import entry_points
-from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any
 
 from ...core.component import ComponentOptions
 from ...core.errors import SpeciateError
 from ...core.evaluation import Cost, RunResult, Status
 from ...core.sandbox import Job, Level, Sandbox, Workspace
+from .launching import CHILD_PARTS, child_parts, insist, request_of, withheld_packages
+from .link import Link, LocalLink, Outage
 from .results import run_result
 
-CHILD_PARTS = ("child_seccomp", "child_landlock", "child_confine", "child_runner", "child_server")
-"""The modules that are sent to the server as text, in the order in which they need one another."""
-
-BOOTSTRAP = """
-import json, os, struct, sys, types
-def exactly(count):
-    data = b""
-    while len(data) < count:
-        chunk = os.read(requests, min(count - len(data), 1 << 20))
-        if not chunk:
-            sys.exit(0)
-        data += chunk
-    return data
-requests, answers, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
-for standard in (0, 1):
-    os.dup2(nothing, standard)
-hello = json.loads(exactly(struct.unpack(">I", exactly(4))[0]))
-package = types.ModuleType("contained")
-package.__path__ = []
-sys.modules["contained"] = package
-for name, text in hello.pop("parts"):
-    module = types.ModuleType("contained." + name)
-    module.__package__ = "contained"
-    sys.modules[module.__name__] = module
-    setattr(package, name, module)
-    exec(compile(text, "<" + name + ">", "exec"), module.__dict__)
-module.main(hello, requests, answers)
-"""
-
-_KEPT = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "SYSTEMROOT", "LD_LIBRARY_PATH")
 _FIRST_USER, _USERS = 60001, 4096
-_START_S, _SLACK_S, _FAREWELL_S = 120.0, 10.0, 0.5
+_START_S, _SLACK_S = 120.0, 10.0
 _SLOTS = itertools.count()
-_LEVELS: dict[Level, int] = {"none": 0, "basic": 1, "strong": 2}
-
-
-class Outage(Exception):
-    """The server died or does not answer."""
-
-
-def clean_environment() -> dict[str, str]:
-    """Return the environment of whatever runs candidates: nothing of the engine's but what decides numbers."""
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return {**kept, **one, "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "MALLOC_ARENA_MAX": "2"}
-
-
-def child_parts(*names: str) -> list[tuple[str, str]]:
-    """Return the named modules of this folder with their texts."""
-    here = Path(__file__).parent
-    return [(name, (here / f"{name}.py").read_text(encoding="utf-8")) for name in names]
-
-
-def withheld_packages() -> list[str]:
-    """Return the top-level names, in small letters, of the engine and of every package that plugs into it.
-
-    Such a package may hold a problem with its answers, so candidates cannot read it.
-    """
-    names = {"speciate"}
-    for entry in entry_points(group="speciate"):
-        names.add(entry.module.partition(".")[0].lower())
-        if entry.dist is not None:
-            names.add(entry.dist.name.replace("-", "_").lower())
-    return sorted(names)
-
-
-def request_of(job: Job) -> dict[str, Any]:
-    """Return a job as plain data, for whatever runs it."""
-    return {
-        "files": dict(job.program.files),
-        "main": job.main,
-        "entries": list(job.entries),
-        "arguments": dict(job.arguments),
-        "seed": job.seed,
-    }
-
-
-def insist(required: Level, reached: Level, why: str) -> None:
-    """Raise SpeciateError when the containment is weaker than what was required."""
-    if _LEVELS[reached] < _LEVELS[required]:
-        raise SpeciateError(
-            f"the sandbox is to be {required!r} and this machine gives {reached!r}: {why}; "
-            f"`speciate doctor` says more, and require = {reached!r} accepts it"
-        )
+_STRONG = ("landlock", "seccomp")
 
 
 class ForkServer(Sandbox):
@@ -126,30 +38,21 @@ class ForkServer(Sandbox):
     def open(self, workspace: Workspace) -> None:
         """Start the server. Raises SpeciateError when it cannot start or is weaker than required."""
         self._workspace = workspace
-        self._process: subprocess.Popen[bytes] | None = None
+        self._link: Link | None = None
         self._lock = threading.Lock()
         self._closed = False
         self._slot = next(_SLOTS)
         self.layers: dict[str, bool] = {}
+        self.warning: str | None = None
         try:
             self._start()
+            self._judge()
         except Outage as error:
             self.close()
             raise SpeciateError(f"the sandbox cannot start: {error}") from None
-        missing = ", ".join(name for name in ("landlock", "seccomp") if not self.layers.get(name))
-        self.level = "basic" if missing else "strong"
-        self.warning = (
-            f"this machine has no {missing}: candidates are contained weakly; run no program you do not trust"
-            if missing
-            else None
-        )
-        if missing:
-            try:
-                insist(self.options.require, self.level, f"it has no {missing}")
-            except SpeciateError:
-                self.close()
-                raise
-            warnings.warn(str(self.warning), RuntimeWarning, stacklevel=2)
+        except BaseException:
+            self.close()
+            raise
 
     def run(self, job: Job) -> RunResult:
         """Run one candidate. When the server itself dies a new one is started and the job is tried once more."""
@@ -160,13 +63,12 @@ class ForkServer(Sandbox):
             if self._closed:
                 break
             try:
-                if self._process is None:
-                    self._start()
-                self._send(request)
-                about, body = self._receive(limits.wall_s + _SLACK_S)
+                link = self._link or self._start()
+                link.send(request)
+                about, body = link.receive(limits.wall_s + _SLACK_S)
             except Outage as error:
                 fault = str(error)
-                self._kill()
+                self._end()
                 continue
             size = about["result"]
             return run_result(
@@ -183,21 +85,39 @@ class ForkServer(Sandbox):
     def close(self) -> None:
         """End the server and its candidate."""
         self._closed = True
-        self._kill()
+        self._end()
 
-    def _start(self) -> None:
+    def _launch(self) -> Link:
+        """Start the process that will be the server."""
+        return LocalLink()
+
+    def _start(self) -> Link:
         """Start a server, with namespaces if they are wanted and can be had."""
+        fault = ""
         for namespaces in (True, False) if self.options.namespaces else (False,):
-            self._launch()
-            self._send(json.dumps(self._hello(namespaces)).encode("ascii"))
-            about, _ = self._receive(_START_S)
+            with self._lock:
+                if self._closed:
+                    raise Outage("the sandbox was closed")
+                link = self._link = self._launch()
+            link.send(json.dumps(self._hello(namespaces)).encode("ascii"))
+            about, _ = link.receive(_START_S)
             if "ready" in about:
                 self.layers = about["layers"]
-                return
-            self._kill()
+                return link
+            self._end()
+            fault = about["failed"]
             if "without" not in about:
-                raise SpeciateError(f"the sandbox cannot start: {about['failed']}")
-        raise Outage(about["failed"])
+                break
+        raise SpeciateError(f"the sandbox cannot start: {fault}")
+
+    def _judge(self) -> None:
+        """Say how strong the containment is, and refuse or warn when it is weak."""
+        missing = ", ".join(name for name in _STRONG if not self.layers.get(name))
+        self.level = "basic" if missing else "strong"
+        if missing:
+            insist(self.options.require, self.level, f"it has no {missing}")
+            self.warning = f"candidates are contained weakly, without {missing}: run no program you do not trust"
+            warnings.warn(self.warning, RuntimeWarning, stacklevel=3)
 
     def _hello(self, namespaces: bool) -> dict[str, Any]:
         """Return what a server is told before it serves."""
@@ -215,75 +135,9 @@ class ForkServer(Sandbox):
             "scratch": None,
         }
 
-    def _launch(self) -> None:
+    def _end(self) -> None:
+        """End the server, if there is one. May come from any thread."""
         with self._lock:
-            if self._closed:
-                raise Outage("the sandbox was closed")
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-B", "-c", BOOTSTRAP],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=clean_environment(),
-                cwd="/" if os.name == "posix" else tempfile.gettempdir(),
-                start_new_session=True,
-                bufsize=0,
-            )
-
-    def _kill(self) -> None:
-        """End the server: politely, so that it can end its candidate, then by force. May come from any thread."""
-        with self._lock:
-            process, self._process = self._process, None
-        if process is None:
-            return
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        try:
-            process.wait(_FAREWELL_S)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        process.stdout.close()
-
-    def _pipe(self, name: Literal["stdin", "stdout"]) -> BinaryIO:
-        process = self._process
-        if process is None:
-            raise Outage("the sandbox was closed")
-        pipe = getattr(process, name)
-        assert pipe is not None
-        return pipe  # type: ignore[no-any-return]
-
-    def _send(self, message: bytes) -> None:
-        try:
-            rest = memoryview(struct.pack(">I", len(message)) + message)
-            pipe = self._pipe("stdin")
-            while rest:
-                rest = rest[pipe.write(rest) :]
-        except (OSError, ValueError):
-            raise Outage("its server died") from None
-
-    def _receive(self, patience_s: float) -> tuple[dict[str, Any], bytes]:
-        deadline = time.monotonic() + patience_s
-        size = struct.unpack(">I", self._exactly(4, deadline))[0]
-        head, _, body = self._exactly(size, deadline).partition(b"\n")
-        about = json.loads(head)
-        assert isinstance(about, dict)
-        return about, body
-
-    def _exactly(self, count: int, deadline: float) -> bytes:
-        data = bytearray()
-        try:
-            descriptor = self._pipe("stdout").fileno()
-            while len(data) < count:
-                if not select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                    raise Outage("its server does not answer")
-                chunk = os.read(descriptor, min(count - len(data), 1 << 20))
-                if not chunk:
-                    raise Outage("its server died")
-                data += chunk
-        except (OSError, ValueError):
-            raise Outage("its server died") from None
-        return bytes(data)
+            link, self._link = self._link, None
+        if link is not None:
+            link.close()

@@ -4,7 +4,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -33,26 +33,26 @@ def run_result(
     printed: bytes,
     printed_more: bool,
     cost: Cost,
-    secrets: Iterable[str] = (),
+    hidden: Mapping[str, str] | None = None,
 ) -> RunResult:
     """Return what came of a run.
 
     `stopped` says which limit ended it (`wall`, `cpu`, `output`) or is None; `exit_code` is negative for a signal.
-    `secrets` are further paths that a reason and what was printed do not show. A run that reached its memory limit has
-    `crashed`: the program asked for what it cannot have, as with any other error of its own.
+    `hidden` are paths that neither a reason nor what was printed shows, with what stands there instead. A run that
+    reached its memory limit has `crashed`: the program asked for what it cannot have, as with any error of its own.
     """
     status, value, reason = _decide(limits, stopped, exit_code, result, cost)
     text = printed.decode("utf-8", "replace")
     if printed_more:
         text += f"\n[the rest is left out: more than {limits.stdout_bytes} bytes were printed]\n"
-    hidden = tuple(secrets)
-    return RunResult(status, value, None if reason is None else _tidy(reason, hidden), cost, _without(text, hidden))
+    words = {**(hidden or {}), **_OWN_PATHS}
+    return RunResult(status, value, None if reason is None else _tidy(reason, words), cost, _without(text, words))
 
 
 def _decide(limits: Limits, stopped: str | None, exit_code: int, result: bytes, cost: Cost) -> Decoded:
     if stopped == "wall":
         return Status.TIMEOUT, None, f"the limit of {limits.wall_s:g} s of wall time was reached"
-    if stopped == "cpu" or (exit_code < 0 and cost.cpu_s > limits.cpu_s):
+    if stopped == "cpu" or cost.cpu_s > limits.cpu_s:
         return Status.TIMEOUT, None, f"the limit of {limits.cpu_s:g} s of CPU time was reached"
     if stopped == "output":
         return Status.INVALID, None, f"the output is larger than the limit of {limits.output_bytes} bytes"
@@ -121,19 +121,19 @@ def _array_as_json(body: bytes, limits: Limits) -> str:
     return text
 
 
-def _tidy(reason: str, hidden: tuple[str, ...]) -> str:
+def _tidy(reason: str, words: Mapping[str, str]) -> str:
     """Make one line of a reason, without paths of this machine and without addresses in memory."""
     line = " ".join(reason.split())[:_MAX_REASON] or "the program failed and said nothing"
-    return _ADDRESS.sub("at 0x…", _without(line, hidden))
+    return _ADDRESS.sub("at 0x…", _without(line, words))
 
 
-def _without(text: str, hidden: tuple[str, ...]) -> str:
-    """Replace the paths of this machine's Python by a word."""
-    for path in (*hidden, *_OWN_PATHS):
-        if path in text:
-            text = text.replace(path, "<python>")
+def _without(text: str, words: Mapping[str, str]) -> str:
+    """Replace paths of this machine by words."""
+    for path, word in words.items():
+        text = text.replace(path, word)
     return text
 
 
 _PREFIXES = (sys.prefix, sys.base_prefix, sys.exec_prefix)
-_OWN_PATHS = sorted({*_PREFIXES, *(str(Path(p).resolve()) for p in _PREFIXES)} - {"/", "/usr"}, key=len, reverse=True)
+_LONGEST_FIRST = sorted({*_PREFIXES, *(str(Path(p).resolve()) for p in _PREFIXES)}, key=len, reverse=True)
+_OWN_PATHS = dict.fromkeys([path for path in _LONGEST_FIRST if path not in ("/", "/usr")], "<python>")
