@@ -9,11 +9,13 @@ from .events import (
     Event,
     IndividualAdmitted,
     IslandsMigrated,
+    OffspringProposed,
     OffspringRefused,
     RecordBroken,
 )
 from .objective import Objective
 from .population import Population
+from .records import Proposal, Selection
 from .slots import Move, Reset
 
 
@@ -27,6 +29,11 @@ class Announcer:
         self._objective = objective
         self._population = population
         self._budget = budget
+
+    def proposed(self, selection: Selection, proposal: Proposal) -> None:
+        """Emit that an operator has answered with an offspring."""
+        if proposal.program is not None:
+            self._emit(OffspringProposed(selection.ticket, selection.island, selection.parent, proposal.operator))
 
     def __call__(self, committed: Committed) -> None:
         """Emit the events of one ticket."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from .budget import Budget
 from .calls import Calls
-from .errors import ComponentError, ProblemError
+from .errors import ComponentError, ProblemError, blamed
 from .evaluation import Cost, Evaluation, Status
 from .ledger import chain
 from .order import TicketOrder
@@ -79,11 +79,19 @@ class Committed:
 class Engine:
     """Runs one search to its end. `digest` is the chained digest after the last committed ticket."""
 
-    def __init__(self, parts: Parts, budget: Budget, digest: bytes, committed: Callable[[Committed], None]) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        budget: Budget,
+        digest: bytes,
+        committed: Callable[[Committed], None],
+        proposed: Callable[[Selection, Proposal], None] = lambda selection, proposal: None,
+    ) -> None:
         self.parts = parts
         self.budget = budget
         self.digest = digest
         self._tell = committed
+        self._tell_proposed = proposed
         self._seeds = len(parts.problem.seeds)
         self._reserved = 0
         self._ending: asyncio.Future[Ending] | None = None
@@ -164,7 +172,10 @@ class Engine:
     async def _propose(self, brief: Brief) -> Proposal:
         selection = brief.selection
         rng = stream(self.parts.seed, selection.ticket, f"propose:{selection.operator}")
-        return await self._by_name[selection.operator].propose(brief, selection.plan, rng)
+        with blamed("operator", selection.operator):
+            proposal = await self._by_name[selection.operator].propose(brief, selection.plan, rng)
+        self._tell_proposed(selection, proposal)
+        return proposal
 
     def _screen(
         self, selection: Selection, brief: Brief | None, proposal: Proposal | None
@@ -199,7 +210,8 @@ class Engine:
         birth = self._birth(screened, traits, evaluation, brief)
         population = self.parts.population
         previous = None if population.best is None else population.best.fitness
-        applied = population.apply(birth)
+        with blamed("archive, topology or migration", "of this run"):
+            applied = population.apply(birth)
         self.digest = chain(self.digest, birth, evaluation, applied.kept, applied.moves)
         cost = Cost() if evaluation is None else evaluation.cost
         record = self._record(birth) if applied.record else None
@@ -274,17 +286,24 @@ class Engine:
         number = population.island_of(ticket, self._seeds)
         view = population.islands[number].view()
         rng = stream(parts.seed, ticket, "select")
-        selector = parts.selectors[number]
-        parent = int(selector.select(view, rng))
-        if parent not in population.islands[number]:
-            raise ComponentError(
-                f"the selector {type(selector).__name__} returned {parent}, which is not on island {number}"
-            )
+        with blamed("selector", type(parts.selectors[number]).__name__):
+            parent = int(parts.selectors[number].select(view, rng))
+            self._must_be_member(parent, number)
         chosen = parts.operators[int(rng.choice(len(parts.operators), p=self._weights))]
         wanted = chosen.operator.inspirations
-        inspirations = parts.inspirations.choose(view, parent, wanted, rng) if wanted else ()
-        plan = chosen.operator.plan(stream(parts.seed, ticket, f"plan:{chosen.name}"))
-        return Selection(ticket, number, parent, tuple(int(i) for i in inspirations), chosen.name, plan)
+        inspirations: tuple[int, ...] = ()
+        if wanted:
+            with blamed("inspirations", type(parts.inspirations).__name__):
+                inspirations = tuple(int(i) for i in parts.inspirations.choose(view, parent, wanted, rng))
+                for inspiration in inspirations:
+                    self._must_be_member(inspiration, number)
+        with blamed("operator", chosen.name):
+            plan = chosen.operator.plan(stream(parts.seed, ticket, f"plan:{chosen.name}"))
+        return Selection(ticket, number, parent, inspirations, chosen.name, plan)
+
+    def _must_be_member(self, id: int, island: int) -> None:
+        if id not in self.parts.population.islands[island]:
+            raise ComponentError(f"it returned {id}, which is not on island {island}")
 
     def _after_commit(self, ticket: int) -> None:
         if ticket < self._seeds:
@@ -299,7 +318,8 @@ class Engine:
     def _observe(self, birth: Birth, record: bool) -> None:
         operator = self._by_name.get(birth.selection.operator)
         if operator is not None:
-            operator.observe(self.parts.population.outcome(birth, record))
+            with blamed("operator", birth.selection.operator):
+                operator.observe(self.parts.population.outcome(birth, record))
 
     # Endings
 

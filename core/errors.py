@@ -1,7 +1,8 @@
 """What can go wrong, as types: everything a user can mend shares one base and is printed as one line."""
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 
 class SpeciateError(Exception):
@@ -30,6 +31,20 @@ class RunFolderError(SpeciateError):
 
 class ComponentError(SpeciateError):
     """A selector, operator or other component raised or returned what it must not; it is named."""
+
+
+@contextlib.contextmanager
+def blamed(slot: str, name: str) -> Iterator[None]:
+    """Turn whatever a component raises into a ComponentError that names it: its fault ends the run, with its name."""
+    try:
+        yield
+    except ComponentError as error:
+        raise ComponentError(f"the {slot} {name}: {error}") from error
+    except SpeciateError:
+        raise
+    except Exception as error:  # a component's own fault is told, not passed on as ours
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ComponentError(f"the {slot} {name} raised {text}") from error
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -140,7 +140,7 @@ class Run:
         parts = self._assembled.parts
         announcer = Announcer(emit, self.problem.objective, parts.population, self.budget)
         digest = self.folder.store.last_digest() or ledger.start(self.folder.told())
-        self._engine = Engine(parts, self.budget, digest, announcer)
+        self._engine = Engine(parts, self.budget, digest, announcer, announcer.proposed)
         self._loop = asyncio.get_running_loop()
         if signals:
             for number in (signal.SIGINT, signal.SIGTERM):
