@@ -48,6 +48,15 @@ def _move(move: Move | Reset) -> list[Any]:
     return ["reset", move.island, list(move.founders)]
 
 
+def _one_zero(value: Any) -> Any:
+    """Return plain data with -0.0 as 0.0: they are equal, and SQLite keeps only one of them."""
+    if isinstance(value, float):
+        return value + 0.0
+    if isinstance(value, Mapping):
+        return {key: _one_zero(item) for key, item in value.items()}
+    return [_one_zero(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
 def _link(before: bytes, content: Mapping[str, Any]) -> bytes:
-    text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(_one_zero(content), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(before + text.encode("ascii")).digest()[:16]

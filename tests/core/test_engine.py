@@ -4,9 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from toy import ToyExecutor, run_toy, toy_problem
-
 from speciate.core.budget import Budget
+from toy import ToyExecutor, run_toy, toy_problem
 
 
 def digest(problem: object, folder: Path, **options: object) -> str:

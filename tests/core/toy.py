@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from speciate.core.budget import Budget
 from speciate.core.engine import Engine, NamedOperator, Parts
 from speciate.core.evaluation import Cost, Evaluation, Status, Verdict, output_hash
@@ -188,7 +187,8 @@ def toy_problem(folder: Path) -> Problem:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "problem.toml").write_text('[problem]\nname = "toy"\n[objective]\nname = "score"\n')
     (folder / "seed.py").write_text(SEED_TEXT)
-    (folder / "evaluator.py").write_text("def evaluate(output):\n    return {'metrics': {'score': -(output - 3) ** 2}}\n")
+    evaluator = "def evaluate(output):\n    return {'metrics': {'score': -(output - 3) ** 2}}\n"
+    (folder / "evaluator.py").write_text(evaluator)
     return load_problem(folder, {}, {})
 
 
