@@ -11,7 +11,7 @@ from typing import Any
 from ...core.component import ComponentOptions
 from ...core.errors import SpeciateError
 from ...core.evaluation import Cost, RunResult, Status
-from ...core.sandbox import Job, Level, Sandbox, Workspace
+from ...core.sandbox import Job, Level, Sandbox, SelfTest, Workspace
 from .launching import CHILD_PARTS, child_parts, insist, request_of, withheld_packages
 from .link import Link, LocalLink, Outage
 from .results import run_result
@@ -81,6 +81,12 @@ class ForkServer(Sandbox):
                 cost=Cost(*about["cost"]),
             )
         return RunResult(Status.INFRA, None, f"the program could not be run: {fault}")
+
+    def self_test(self) -> SelfTest:
+        """Attack this sandbox from inside, and say what held."""
+        from .self_test import self_test
+
+        return self_test(self, self._workspace.limits)
 
     def close(self) -> None:
         """End the server and its candidate."""

@@ -18,7 +18,7 @@ from ...core.component import ComponentOptions
 from ...core.errors import SpeciateError
 from ...core.evaluation import Cost, RunResult, Status
 from ...core.program import Program
-from ...core.sandbox import Job, Level, Limits, Sandbox, Workspace
+from ...core.sandbox import Job, Level, Limits, Sandbox, SelfTest, Workspace
 from .child_basics import empty_folder
 from .launching import BOOTSTRAP, child_parts, clean_environment, insist, request_of
 from .results import run_result
@@ -66,12 +66,18 @@ class ProcessSandbox(Sandbox):
         except _CannotStart as error:
             return RunResult(Status.INFRA, None, f"the program could not be run: {error}")
 
+    def self_test(self) -> SelfTest:
+        """Attack this sandbox from inside, and say what held."""
+        from .self_test import self_test
+
+        return self_test(self, self._workspace.limits)
+
     def close(self) -> None:
         """Kill the candidate that runs, if any."""
         with self._lock:
             self._closed = True
             if self._running is not None:
-                self._running.kill()
+                self._running.abandon()
 
     def _run(self, job: Job) -> RunResult:
         folder = tempfile.mkdtemp(prefix="candidate-")
@@ -128,7 +134,8 @@ class _Candidate:
 
     def __init__(self, limits: Limits, folder: str) -> None:
         self._limits, self._folder = limits, folder
-        self._killed = False
+        self._abandoned = False
+        self._reaping = threading.Lock()
         self._ended: tuple[int, float, int] | None = None
         self._wake = threading.Event()
         self._process = subprocess.Popen(
@@ -161,15 +168,17 @@ class _Candidate:
             began = time.monotonic()
             stopped = self._until_it_ends(began + self._limits.wall_s)
         finally:
-            self.kill()
+            self._kill()
             self._waiter.join()
         wall = time.monotonic() - began
         # Whoever escaped from the group may still hold a pipe; it is not waited for.
         for reader in (self._result, self._printed):
             reader.join(1.0)
-        if self._ended is None:
-            raise _CannotStart("the process was lost")
+        if self._ended is None or self._abandoned:
+            raise _CannotStart("the sandbox was closed")
         code, cpu, size = self._ended
+        if self._result.more:
+            stopped = "output"
         return run_result(
             self._limits,
             stopped=stopped,
@@ -181,9 +190,18 @@ class _Candidate:
             hidden={self._folder: "<scratch>"},
         )
 
-    def kill(self) -> None:
-        """Kill the process and its group. May come from any thread."""
-        self._killed = True
+    def abandon(self) -> None:
+        """Kill the process because the sandbox is closed. May come from any thread."""
+        self._abandoned = True
+        self._kill()
+
+    def _kill(self) -> None:
+        """Kill the process and its group, unless it is gone: its number may be another's by then."""
+        with self._reaping:
+            if self._ended is None:
+                self._kill_group()
+
+    def _kill_group(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if os.name == "posix":
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -193,13 +211,16 @@ class _Candidate:
     def _until_ready(self) -> float:
         """Wait until the program begins; return the CPU seconds spent before."""
         deadline = time.monotonic() + _START_S
-        while len(self._result.data) < _READY.size:
-            if self._ended is not None or not self._wake.wait(deadline - time.monotonic()):
-                self.kill()
-                self._printed.join(1.0)
-                said = bytes(self._printed.data).decode("utf-8", "replace").strip().splitlines()
-                raise _CannotStart(said[-1] if said else "its process ended at once or did not answer")
+        while len(self._result.data) < _READY.size and self._ended is None and time.monotonic() < deadline:
+            self._wake.wait(deadline - time.monotonic())
             self._wake.clear()
+        if self._ended is not None:
+            self._result.join(1.0)
+        if len(self._result.data) < _READY.size:
+            self._kill()
+            self._printed.join(1.0)
+            said = bytes(self._printed.data).decode("utf-8", "replace").strip().splitlines()
+            raise _CannotStart(said[-1] if said else "its process ended at once or did not answer")
         return float(_READY.unpack(bytes(self._result.data[: _READY.size]))[1])
 
     def _until_it_ends(self, deadline: float) -> str | None:
@@ -212,15 +233,24 @@ class _Candidate:
             self._wake.clear()
             if self._result.more:
                 return "output"
-        return "output" if self._result.more else None
+        return None
 
     def _wait(self) -> None:
         """Wait for the process; note how it ended and what it used, where the system tells that."""
-        if hasattr(os, "wait4"):
-            _, state, usage = os.wait4(self._process.pid, 0)
-            scale = 1 if sys.platform == "darwin" else 1024
-            self._process.returncode = os.waitstatus_to_exitcode(state)
-            self._ended = self._process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * scale
-        else:
+        if not hasattr(os, "wait4"):
             self._ended = self._process.wait(), 0.0, 0
+        elif not hasattr(os, "waitid"):
+            self._reap()
+        else:
+            # The number stays taken until it is reaped, so whoever is left in the group can still be named.
+            os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+            with self._reaping:
+                self._kill_group()
+                self._reap()
         self._wake.set()
+
+    def _reap(self) -> None:
+        _, state, usage = os.wait4(self._process.pid, 0)
+        scale = 1 if sys.platform == "darwin" else 1024
+        self._process.returncode = os.waitstatus_to_exitcode(state)
+        self._ended = self._process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * scale
