@@ -65,14 +65,17 @@ class PowerLaw(Weighted):
         return np.asarray(ranks**-self.options.alpha)
 
 
-def scaled_quality(fitness: NDArray[np.float64], steepness: float) -> NDArray[np.float64]:
-    """Return sigmoid(steepness * (F - median F) / MAD), shape (n,): invariant to a scale and an offset of F.
+def scaled_quality(fitness: NDArray[np.float64], steepness: float, pivot: float | None = None) -> NDArray[np.float64]:
+    """Return sigmoid(steepness * (F - centre) / MAD), shape (n,): invariant to a scale and an offset of F.
+
+    The centre is the median of F or, where `pivot` is given, its quantile of that order.
 
     MAD is the median absolute deviation, not below 1e-6 (ShinkaEvolve, arXiv 2509.19349 and its code).
     """
     centre = np.median(fitness)
     spread = max(float(np.median(np.abs(fitness - centre))), MAD_FLOOR)
-    z = np.clip(steepness * (fitness - centre) / spread, -500.0, 500.0)
+    middle = centre if pivot is None else np.quantile(fitness, pivot)
+    z = np.clip(steepness * (fitness - middle) / spread, -500.0, 500.0)
     return np.asarray(1.0 / (1.0 + np.exp(-z)))
 
 
@@ -98,6 +101,7 @@ class Novel(Weighted):
         """Options of `novel`."""
 
         steepness: float = Field(default=10.0, gt=0, description="How sharply quality decides.")
+        pivot: float = Field(default=0.8, ge=0, le=1, description="The quantile of fitness where quality is one half.")
         novelty: float = Field(default=0.5, ge=0, le=1, description="The share of the weight that novelty scales.")
 
     options: Options
@@ -107,4 +111,6 @@ class Novel(Weighted):
         share = self.options.novelty
         tries = 1.0 + view.offspring + view.refused
         novelty = 1.0 - share + share * view.novelty
-        return np.maximum(scaled_quality(view.fitness, self.options.steepness) / tries * novelty, 1e-300)
+        return np.maximum(
+            scaled_quality(view.fitness, self.options.steepness, self.options.pivot) / tries * novelty, 1e-300
+        )

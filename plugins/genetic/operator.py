@@ -26,6 +26,10 @@ STEP_GROWTH = 1.3
 """A success lengthens an operator's step by this factor, four failures undo it (the 1/5th success rule)."""
 
 
+GAIN_MEMORY = 0.1
+"""The weight of the newest gain in the moving mean."""
+
+
 class Genetic(Operator):
     """Genetic programming on Python source: constants, expressions, statements, building blocks and crossover."""
 
@@ -54,6 +58,7 @@ class Genetic(Operator):
         self._improves = problem.improve is not None
         arms = [*OPERATORS, *((CONTINUE, TRANSFER) if self._improves else ())]
         self._bandit = OperatorBandit(arms, discount=self.options.discount, floor=self.options.floor)
+        self._typical_gain: float | None = None
         self._steps = dict.fromkeys(OPERATORS, self.options.step)
 
     def plan(self, rng: np.random.Generator) -> Mapping[str, Any]:
@@ -87,11 +92,23 @@ class Genetic(Operator):
         """Let the bandit and the step sizes learn from one ticket."""
         kinds = outcome.plan.get("kinds") or []
         success = outcome.gain is not None and outcome.gain > 0
+        reward = self._reward(outcome.gain if outcome.gain is not None else 0.0)
         for kind in kinds:
-            self._bandit.learn(kind, 1.0 if success else 0.0)
+            self._bandit.learn(kind, reward)
         if len(kinds) == 1 and kinds[0] in self._steps and outcome.fitness is not None:
             factor = STEP_GROWTH if success else STEP_GROWTH**-0.25
             self._steps[kinds[0]] = float(np.clip(self._steps[kinds[0]] * factor, 0.01, 2.0))
+
+    def _reward(self, gain: float) -> float:
+        """Return g / (g + g0) for a gain g, where g0 is a moving mean of gains; 0 without one.
+
+        Many tiny steps then teach less than one that counts, whatever the scale of the fitness.
+        """
+        if gain <= 0:
+            return 0.0
+        known = self._typical_gain
+        self._typical_gain = gain if known is None else known + (gain - known) * GAIN_MEMORY
+        return gain / (gain + self._typical_gain)
 
     def _base(self, brief: Brief, kind: str) -> Material:
         """Return whose program is changed: the parent's, or an inspiration's when programs change hands."""
