@@ -61,7 +61,7 @@ class RunConfig(_Table):
     workers: int = Field(default=0, ge=0)
     """How many evaluations run at once; 0 is as many as there are cores. The result does not depend on it."""
     lag: int | None = Field(default=None, ge=1)
-    """How many tickets are in flight; None is the policy's concurrency, 4 without a policy."""
+    """How many tickets are in flight; without it the policy's concurrency, or 4 when there is no policy."""
     preset: str | None = None
     """The preset that lies between the defaults and this configuration."""
     plugins: tuple[str, ...] = ()

@@ -90,7 +90,9 @@ def value_text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, BaseModel):
-        return "{" + ", ".join(f"{name} = {value_text(v)}" for name, v in value) + "}"
+        return value_text(dict(value))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name} = {value_text(v)}" for name, v in value.items()) + "}"
     if isinstance(value, tuple | list):
         return "[" + ", ".join(map(value_text, value)) + "]"
     return repr(value) if isinstance(value, int | float) else f'"{value}"'
@@ -211,7 +213,8 @@ _SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
 
 def _type_text(field: FieldInfo) -> str:
     bounds = [f"{sign} {getattr(m, name)}" for m in field.metadata for name, sign in _SIGNS.items() if hasattr(m, name)]
-    return " ".join([_annotation_text(field.annotation), *bounds])
+    text = _annotation_text(field.annotation)
+    return f"{text} ({', '.join(bounds)})" if bounds else text
 
 
 def _annotation_text(annotation: Any) -> str:
@@ -222,8 +225,10 @@ def _annotation_text(annotation: Any) -> str:
         return " | ".join(map(_annotation_text, parts))
     if annotation in (None, types.NoneType):
         return value_text(None)
-    if annotation is Ellipsis:
-        return "…"
+    if origin is tuple and parts[1:] == (Ellipsis,):
+        return f"list[{_annotation_text(parts[0])}]"
+    if isinstance(origin or annotation, type) and issubclass(origin or annotation, Mapping):
+        return "table"
     name = getattr(origin or annotation, "__name__", str(annotation))
     return f"{name}[{', '.join(map(_annotation_text, parts))}]" if parts else name
 

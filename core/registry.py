@@ -304,10 +304,14 @@ def _loaded(entry: Entry) -> type[Component]:
 def _doc(entry: Entry) -> str:
     if isinstance(entry.target, Path):
         return path_docstring(entry.target)
-    if isinstance(entry.target, str):
-        return docstring(entry.target)
-    # Not inspect.getdoc: a class without a docstring would show its ABC's.
-    return inspect.cleandoc(entry.target.__doc__ or "")
+    read = docstring(entry.target) if isinstance(entry.target, str) else None
+    if read is not None:
+        return read
+    try:
+        # Not inspect.getdoc: a class without a docstring would show its ABC's.
+        return inspect.cleandoc(_loaded(entry).__doc__ or "")
+    except SpeciateError:  # a list of components is no place to fail because one needs an extra
+        return ""
 
 
 def _one_line(error: BaseException) -> str:

@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 
 
-def docstring(target: str) -> str:
-    """Return the docstring of `module:Class`, read from the module's source, or "" when it cannot be found.
+def docstring(target: str) -> str | None:
+    """Return the docstring of `module:Class`, read from the module's source, or None when it does not define it.
 
     Only the packages above the module are imported, so that a list of components costs no heavy import.
     """
@@ -16,13 +16,13 @@ def docstring(target: str) -> str:
     try:
         spec = importlib.util.find_spec(module)
     except ImportError:
-        return ""
+        return None
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
-        return ""
+        return None
     for node in ast.parse(Path(spec.origin).read_bytes()).body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             return inspect.cleandoc(ast.get_docstring(node) or "")
-    return ""
+    return None
 
 
 def path_docstring(path: Path) -> str:

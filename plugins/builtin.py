@@ -38,6 +38,7 @@ COMPONENTS = (
     ("topology", "full", "islands.topologies:FullyConnected"),
     ("migration", "copying", "islands.migration:Copying"),
     ("sandbox", "forkserver", "plugins.sandboxes.forkserver:ForkServer"),
+    ("sandbox", "process", "plugins.sandboxes.process:ProcessSandbox"),
     ("executor", "local", "plugins.executors.local:LocalExecutor"),
     ("reporter", "progress", "plugins.reporters.progress:Progress"),
 )

@@ -198,6 +198,20 @@ def test_a_lazy_component_is_imported_on_first_use_only(
     assert "lazy_plugin" in sys.modules
 
 
+def test_a_summary_is_found_where_the_class_only_passes_through(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "inner_part.py").write_text(
+        "from speciate.core.slots import Selector\n\n\nclass Inner(Selector):\n    'Draws from within.'\n"
+    )
+    (tmp_path / "outer_part.py").write_text("from inner_part import Inner\n")
+    registry.add("selector", "inner", "outer_part:Inner")
+    registry.add("selector", "gone", "no_such_part:Gone")
+    assert registry.summary("selector", "inner") == "Draws from within."
+    assert registry.summary("selector", "gone") == ""
+
+
 def test_a_missing_extra_is_one_sentence_with_the_command(
     registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,7 +262,7 @@ def test_a_description_tells_options_types_defaults_and_owner(registry: Registry
     assert info.doc == "Draws the first member. Every time."
     assert info.owner == Owner("the calling program")
     told = {option.name: (option.type, option.default, option.description) for option in info.options}
-    assert told["alpha"] == ("float ≥ 0", "1.0", "How sharp.")
+    assert told["alpha"] == ("float (≥ 0)", "1.0", "How sharp.")
     assert told["k"] == ('int | "none"', "3", "How many.")
     assert told["mode"] == ('"none" | "soft" | "none"', '"soft"', "")
 
