@@ -15,6 +15,7 @@ from .expressions import (
     expression_splice,
     operator_replace,
 )
+from .pruning import prune
 from .site import Site
 from .source import Region, Source
 from .statements import (
@@ -35,7 +36,7 @@ from .statements import (
 Operator = Callable[[Site], bool]
 """Changes the site's program in place and says whether it applied."""
 
-LARGEST = 16
+LARGEST = 10
 """Statements that a region may grow to: dead ones hide the living from variation."""
 
 TRIES = 6
@@ -53,7 +54,7 @@ def vary(
 ) -> str | None:
     """Return the text of an offspring, or None when the operator does not apply.
 
-    What lies outside the evolve blocks stays byte for byte. The offspring parses, reads no name that is not certainly
+    Dead code is taken out of what changed. What lies outside the evolve blocks stays byte for byte. The offspring parses, reads no name that is not certainly
     assigned, keeps a region's final `return`, and differs from the parent; a region of more than `largest` statements
     does not grow. Raises KeyError for an unknown operator.
     """
@@ -68,6 +69,7 @@ def vary(
         before, bound = required(source, region), max(largest, size(region))
         if not apply(Site(source, region, donors, rng, step)):
             continue
+        prune(source, region)
         if size(region) <= bound and sound(source, region, before):
             child = source.render()
             if child != text and parses(child):

@@ -1,0 +1,107 @@
+"""Takes out dead code: assignments of what nobody reads before it is assigned again."""
+
+import ast
+from collections.abc import Iterable
+
+from .source import Region, Source
+
+
+def prune(source: Source, region: Region) -> None:
+    """Remove from a region, in place, what cannot matter to what is read later; nothing when all of it would go.
+
+    Only plain assignments of names, constants, arithmetic and calls of building blocks are removed: those are ordinary
+    functions without effects but on the generator they draw from.
+    """
+    if region.owner is None:
+        return
+    inside = {id(node) for statement in region.statements() for node in ast.walk(statement)}
+    outside = [node for node in ast.walk(region.owner) if id(node) not in inside]
+    # The region may stand in a loop, so what its start reads of the round before is alive at its end.
+    at_end = {n.id for n in outside if isinstance(n, ast.Name)} | _read(region.statements())
+    kept = _Pruner(source).block(region.statements(), at_end)[0]
+    if kept:
+        region.replace(kept)
+
+
+class _Pruner:
+    """Walks statements backwards with the names that are alive behind them (liveness analysis)."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def block(self, statements: list[ast.stmt], live: set[str]) -> tuple[list[ast.stmt], set[str]]:
+        """Return the statements that matter and the names alive before them."""
+        kept: list[ast.stmt] = []
+        for statement in reversed(statements):
+            survivor, live = self._statement(statement, live)
+            if survivor is not None:
+                kept.append(survivor)
+        return kept[::-1], live
+
+    def _statement(self, statement: ast.stmt, live: set[str]) -> tuple[ast.stmt | None, set[str]]:
+        if isinstance(statement, ast.Assign) and all(isinstance(t, ast.Name) for t in statement.targets):
+            names = {t.id for t in statement.targets if isinstance(t, ast.Name)}
+            if not names & live and self._pure(statement.value):
+                return None, live
+            if _changes_nothing(statement):
+                return None, live
+            return statement, (live - names) | _read([statement.value])
+        if isinstance(statement, ast.If):
+            return self._condition(statement, live)
+        if isinstance(statement, (ast.For, ast.While)) and not _jumps(statement):
+            return self._loop(statement, live)
+        return statement, live | _read([statement])
+
+    def _condition(self, statement: ast.If, live: set[str]) -> tuple[ast.stmt | None, set[str]]:
+        body, before_body = self.block(statement.body, live)
+        orelse, before_orelse = self.block(statement.orelse, live)
+        if not body and not orelse and self._pure(statement.test):
+            return None, live
+        statement.body, statement.orelse = body or [ast.Pass()], orelse
+        return statement, before_body | before_orelse | _read([statement.test])
+
+    def _loop(self, statement: ast.For | ast.While, live: set[str]) -> tuple[ast.stmt | None, set[str]]:
+        body, before = self.block(statement.body, live | _read(statement.body))
+        if isinstance(statement, ast.For) and not body and not statement.orelse and self._pure(statement.iter):
+            return None, live
+        statement.body = body or [ast.Pass()]
+        head = statement.iter if isinstance(statement, ast.For) else statement.test
+        return statement, live | before | _read([head, *statement.orelse])
+
+    def _pure(self, value: ast.expr) -> bool:
+        """Say whether computing a value does nothing else."""
+        for node in ast.walk(value):
+            if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
+                return False
+            if isinstance(node, ast.Call) and self.source.block_name(node) is None and not _is_range(node):
+                return False
+        return True
+
+
+def _read(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that are read anywhere in some nodes; what is added to in place is read too."""
+    found: set[str] = set()
+    for top in nodes:
+        for node in ast.walk(top):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found.add(node.id)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                found.add(node.target.id)
+    return found
+
+
+def _changes_nothing(statement: ast.Assign) -> bool:
+    target = statement.targets[0]
+    return (
+        len(statement.targets) == 1
+        and isinstance(target, ast.Name)
+        and (isinstance(statement.value, ast.Name) and statement.value.id == target.id)
+    )
+
+
+def _jumps(statement: ast.stmt) -> bool:
+    return any(isinstance(node, (ast.Break, ast.Continue, ast.Return)) for node in ast.walk(statement))
+
+
+def _is_range(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id == "range"
