@@ -31,7 +31,9 @@ class Bounded(Archive):
 
     def place(self, view: IslandView, pinned: frozenset[int], newcomer: Newcomer) -> Placement:
         """Keep the newcomer when there is room, or when it beats the worst member that may leave."""
-        free = ~np.isin(view.ids, sorted(pinned))
+        free = np.ones(len(view), np.bool_)
+        for id in pinned:
+            free &= view.ids != id
         if self.resolution:
             alike = np.abs(view.fitness - newcomer.fitness) <= self.resolution
             if alike.sum() >= self.options.alike:

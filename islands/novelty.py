@@ -10,6 +10,8 @@ from ..core.component import ComponentOptions
 from ..core.slots import Novelty, Vector
 
 _GROUPS = 32
+_FEW = 64
+"""Rows for which one look at all groups is cheaper than another at the next."""
 
 
 class _Scope:
@@ -22,26 +24,36 @@ class _Scope:
     def __init__(self) -> None:
         self.ids: list[int] = []
         self.vectors: list[Vector] = []
-        self._sketches: NDArray[np.float32] = np.zeros((16, _GROUPS), np.float32)
+        self._sketches: NDArray[np.float32] = np.zeros((_GROUPS, 16), np.float32)
 
     def add(self, id: int, vector: Vector) -> None:
         row = len(self.ids)
-        if row == len(self._sketches):
-            self._sketches = np.concatenate([self._sketches, np.zeros_like(self._sketches)])
-        self._sketches[row] = _sketch(vector)
+        if row == self._sketches.shape[1]:
+            self._sketches = np.concatenate([self._sketches, np.zeros_like(self._sketches)], axis=1)
+        self._sketches[:, row] = _sketch(vector)
         self.ids.append(id)
         self.vectors.append(vector)
 
     def nearest(self, vector: Vector, threshold: float) -> tuple[int, float] | None:
-        radius2 = 2.0 - 2.0 * threshold + 1e-6
-        difference = self._sketches[: len(self.ids)] - _sketch(vector)
-        close = np.flatnonzero(np.einsum("ij,ij->i", difference, difference) <= radius2)
         found: tuple[int, float] | None = None
-        for row in close:
+        for row in self._close(_sketch(vector), 2.0 - 2.0 * threshold + 1e-6):
             cosine = dot(vector, self.vectors[int(row)])
             if cosine >= threshold and (found is None or cosine > found[1]):
                 found = self.ids[int(row)], cosine
         return found
+
+    def _close(self, sketch: NDArray[np.float32], radius2: float) -> NDArray[np.intp]:
+        """Return the rows whose sketch lies within a squared distance; one group after the other, over who is left."""
+        if radius2 <= 0:
+            return np.zeros(0, np.intp)
+        radius = np.float32(np.sqrt(radius2))
+        rows = np.flatnonzero(np.abs(self._sketches[0, : len(self.ids)] - sketch[0]) <= radius)
+        for group in range(1, _GROUPS):
+            if len(rows) < _FEW:
+                break
+            rows = rows[np.abs(self._sketches[group, rows] - sketch[group]) <= radius]
+        difference = self._sketches[:, rows] - sketch[:, None]
+        return rows[np.einsum("ij,ij->j", difference, difference) <= radius2]
 
 
 class Cosine(Novelty):
@@ -60,6 +72,7 @@ class Cosine(Novelty):
     def __init__(self, options: ComponentOptions | None = None) -> None:
         super().__init__(options)
         self._scopes: dict[str, _Scope] = {}
+        self._scatter: NDArray[np.float64] = np.zeros(0)
 
     def nearest(self, scope: str, vector: Vector) -> tuple[int, float] | None:
         """Return the nearest at or above the threshold; the zero vector is near to nothing."""
@@ -78,7 +91,13 @@ class Cosine(Novelty):
         """Return the mean of 1 - cosine over the k nearest of `others`; 1 when there are none."""
         if not others:
             return 1.0
-        cosines = np.sort([dot(vector, other) for other in others])[-self.options.neighbours :]
+        # Scattered once, so that each inner product is one gather: the entries of both, in the order of the other.
+        width = max((int(v.indices[-1]) + 1 for v in (vector, *others) if len(v.indices)), default=0)
+        if len(self._scatter) < width:
+            self._scatter = np.zeros(2 * width)
+        self._scatter[vector.indices] = vector.values
+        cosines = np.sort([float(self._scatter[o.indices] @ o.values) for o in others])[-self.options.neighbours :]
+        self._scatter[vector.indices] = 0.0
         return float(np.clip(1.0 - cosines.mean(), 0.0, 1.0))
 
 

@@ -54,9 +54,9 @@ def vary(
 ) -> str | None:
     """Return the text of an offspring, or None when the operator does not apply.
 
-    Dead code is taken out of what changed. What lies outside the evolve blocks stays byte for byte. The offspring parses, reads no name that is not certainly
-    assigned, keeps a region's final `return`, and differs from the parent; a region of more than `largest` statements
-    does not grow. Raises KeyError for an unknown operator.
+    Dead code is taken out; what lies outside the evolve blocks stays byte for byte. The offspring parses, reads no name
+    that is not certainly assigned, keeps a region's final `return`, and differs from the parent; a region of more than
+    `largest` statements does not grow. Raises KeyError for an unknown operator.
     """
     apply = OPERATORS[operator]
     for _ in range(TRIES):
