@@ -22,6 +22,9 @@ def docstring(target: str) -> str | None:
     for node in ast.parse(Path(spec.origin).read_bytes()).body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             return inspect.cleandoc(ast.get_docstring(node) or "")
+        if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names if alias.asname is None}:
+            source = importlib.util.resolve_name("." * node.level + (node.module or ""), spec.parent)
+            return docstring(f"{source}:{name}")
     return None
 
 

@@ -209,6 +209,7 @@ def test_a_summary_is_found_where_the_class_only_passes_through(
     registry.add("selector", "inner", "outer_part:Inner")
     registry.add("selector", "gone", "no_such_part:Gone")
     assert registry.summary("selector", "inner") == "Draws from within."
+    assert "outer_part" not in sys.modules
     assert registry.summary("selector", "gone") == ""
 
 
