@@ -132,8 +132,10 @@ class KeepBest(Archive):
     def place(self, view: IslandView, pinned: frozenset[int], newcomer: Newcomer) -> Placement:
         if len(view) < 10:
             return Placement(True)
-        worst = int(view.ids[int(np.argmin(view.fitness))])
-        return Placement(newcomer.fitness > view.fitness.min(), () if worst in pinned else (worst,))
+        free = np.array([int(id) not in pinned for id in view.ids])
+        worst = float(view.fitness[free].min())
+        leaving = int(view.ids[free & (view.fitness == worst)][0])
+        return Placement(newcomer.fitness > worst, (leaving,))
 
 
 class Line(Topology):
