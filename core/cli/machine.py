@@ -17,10 +17,28 @@ DEFAULTS = Limits()
 @click.argument("file")
 @click.option("--entry", default="main", show_default=True, help="The function that is called.")
 @click.option("--sandbox", "kind", metavar="S", help="How it is contained: see `speciate plugins sandbox`.")
-@click.option("--wall", type=click.FloatRange(min=0, min_open=True), default=DEFAULTS.wall_s, show_default=True)
-@click.option("--cpu", type=click.FloatRange(min=0, min_open=True), default=DEFAULTS.cpu_s, show_default=True)
-@click.option("--memory-mb", type=click.IntRange(min=16), default=DEFAULTS.memory_bytes >> 20, show_default=True)
-@click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--wall",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEFAULTS.wall_s,
+    show_default=True,
+    help="Wall time, seconds.",
+)
+@click.option(
+    "--cpu",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEFAULTS.cpu_s,
+    show_default=True,
+    help="CPU time, seconds.",
+)
+@click.option(
+    "--memory-mb",
+    type=click.IntRange(min=16),
+    default=DEFAULTS.memory_bytes >> 20,
+    show_default=True,
+    help="Memory, MB.",
+)
+@click.option("--seed", default=0, show_default=True, help="Seeds the global generators of the program.")
 @json_option
 def sandbox(
     file: str, entry: str, kind: str | None, wall: float, cpu: float, memory_mb: int, seed: int, as_json: bool
