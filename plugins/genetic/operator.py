@@ -1,5 +1,6 @@
 """The embedded default proposer: genetic programming on the evolve blocks of a Python program."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ STEP_GROWTH = 1.3
 """A success lengthens an operator's step by this factor, four failures undo it (the 1/5th success rule)."""
 
 
+CONTINUE_SHARE = 0.25
+"""Of those, the share that goes on from its own output; the others take over another member's program."""
+
 GAIN_MEMORY = 0.1
 """The weight of the newest gain in the moving mean."""
 
@@ -41,6 +45,12 @@ class Genetic(Operator):
         )
         step: float = Field(default=0.3, gt=0, description="First step size of changes of constants (log scale).")
         discount: float = Field(default=0.995, gt=0, le=1, description="How fast the bandit forgets, a ticket.")
+        reuse: float = Field(
+            default=0.4,
+            ge=0,
+            le=1,
+            description="With an improver, the share of offspring that are a proven program on another output.",
+        )
         floor: float = Field(default=0.25, ge=0, le=1, description="Share of draws in which every operator is alike.")
         largest: int = Field(
             default=LARGEST, ge=1, description="Statements an evolve block may grow to; one with more does not grow."
@@ -56,18 +66,16 @@ class Genetic(Operator):
         self._main = problem.main
         self._catalogue = Catalogue.of(problem.blocks)
         self._improves = problem.improve is not None
-        arms = [*OPERATORS, *((CONTINUE, TRANSFER) if self._improves else ())]
-        self._bandit = OperatorBandit(arms, discount=self.options.discount, floor=self.options.floor)
+        self._bandit = OperatorBandit(list(OPERATORS), discount=self.options.discount, floor=self.options.floor)
         self._typical_gain: float | None = None
         self._steps = dict.fromkeys(OPERATORS, self.options.step)
 
     def plan(self, rng: np.random.Generator) -> Mapping[str, Any]:
         """Choose the operators of one offspring, with the step sizes learned so far."""
-        first = self._bandit.choose(rng)
-        kinds = [first]
-        if first != CONTINUE:
-            more = int(rng.geometric(1.0 / self.options.mutations)) - 1
-            kinds += [kind for _ in range(more) if (kind := self._bandit.choose(rng)) in OPERATORS]
+        if self._improves and rng.random() < self.options.reuse:
+            kinds = [CONTINUE if rng.random() < CONTINUE_SHARE else TRANSFER]
+        else:
+            kinds = [self._bandit.choose(rng) for _ in range(int(rng.geometric(1.0 / self.options.mutations)))]
         return {"kinds": kinds, "steps": [round(self._steps.get(kind, 0.0), 6) for kind in kinds]}
 
     async def propose(self, brief: Brief, plan: Mapping[str, Any], rng: np.random.Generator) -> Proposal:
@@ -111,6 +119,8 @@ class Genetic(Operator):
         return gain / (gain + self._typical_gain)
 
     def _base(self, brief: Brief, kind: str) -> Material:
-        """Return whose program is changed: the parent's, or an inspiration's when programs change hands."""
+        """Return whose program is taken: the parent's, or that of the fitter inspiration when programs change hands."""
         others = [m for m in brief.inspirations if m.program.hash != brief.parent.program.hash]
-        return others[0] if kind == TRANSFER and others else brief.parent
+        if kind != TRANSFER or not others:
+            return brief.parent
+        return max(others, key=lambda m: (m.individual.fitness or -math.inf, -m.individual.id))
