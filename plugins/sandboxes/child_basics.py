@@ -12,6 +12,7 @@ import sys
 _THREADS = 128
 _DESCRIPTORS = 256
 _PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def empty_folder(folder: str) -> None:
@@ -36,8 +37,8 @@ def empty_folder(folder: str) -> None:
 
 def die_with_parent() -> None:
     """Ask the kernel, where it is Linux, to kill this process when the thread that started it ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def own_size() -> int:
