@@ -1,6 +1,7 @@
 """A run from start to end: folder, parts, engine, result."""
 
 import asyncio
+import logging
 import signal
 import threading
 from collections.abc import Callable, Mapping
@@ -23,6 +24,8 @@ from .problem import Problem
 from .records import Reason
 from .registry import Registry
 from .told import told_of
+
+log = logging.getLogger("speciate")
 
 Emit = Callable[[Event], None]
 
@@ -67,6 +70,17 @@ class Totals:
         """Return the totals that are set."""
         pairs = {name: getattr(self, name) for name in ("evaluations", "seconds", "proposals", "target")}
         return {name: value for name, value in pairs.items() if value is not None}
+
+
+def _say_when_no_prefix(folder: RunFolder, totals: Mapping[str, Any]) -> None:
+    """Note that a run is extended one of whose components reads the total: it is no prefix of the longer one."""
+    read = folder.told().get("totals")
+    if read is not None and read != dict(totals):
+        folder.store.event("total_changed", {"from": read, "to": dict(totals)})
+        log.warning(
+            "a component of this run reads the total budget, which was %s and is now %s: up to here the run is not a "
+            "prefix of one that was started with the new total", read, dict(totals),
+        )  # fmt: skip
 
 
 class Run:
@@ -114,6 +128,7 @@ class Run:
             merged = {**folder.totals(), **totals.given()}
             if totals.given():
                 folder.store.event("budget_set", merged)
+                _say_when_no_prefix(folder, merged)
             budget = Budget(**merged, spent_s=folder.seconds_spent())
             return cls(folder, problem, config, plugins.registry, budget)
         except BaseException:
@@ -158,6 +173,13 @@ class Run:
             if self._assembled.policy is not None:
                 await self._assembled.policy.close()
         return self._ended(emit, ending)
+
+    def remarks(self) -> list[str]:
+        """Return what a person should know of this run before it starts."""
+        workers, lag = self._assembled.workers, self._assembled.parts.lag
+        if workers <= lag:
+            return []
+        return [f"{workers} workers are more than the lag of {lag} tickets: {workers - lag} of them will have no work"]
 
     def _started(self) -> RunStarted:
         population = self._assembled.parts.population

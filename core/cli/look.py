@@ -126,6 +126,8 @@ def ledger(directory: str, digest: bool, as_json: bool) -> None:
     if as_json:
         print_json({"costs": costs, "possibly_paid_calls": folder.store.possibly_paid()})
         return
+    if folder.store.possibly_paid():
+        click.echo(f"{folder.store.possibly_paid()} calls were sent and not answered: possibly paid")
     for row in costs:
         click.echo("  ".join(f"{key} {value}" for key, value in row.items()))
 

@@ -57,6 +57,8 @@ def resume(directory: str, workers: int | None, quiet: bool, as_json: bool, **to
 
 
 def _execute(prepared: Prepared, quiet: bool, as_json: bool) -> None:
+    for remark in prepared.run.remarks():
+        click.echo(remark, err=True)
     with reporting(prepared, quiet=quiet) as sink:
         result = prepared.run.execute(sink.emit, signals=True)
     if as_json:

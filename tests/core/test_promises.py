@@ -17,6 +17,9 @@ from speciate.core.evaluation import Cost, Evaluation, EvaluationName, Status, V
 from speciate.core.folder import RunFolder
 from speciate.core.objective import Objective, better
 from speciate.core.records import Brief, Message, Proposal, Usage
+from speciate.core.run import Totals
+from speciate.core.scaffold import new_problem
+from speciate.core.search import Prepared, prepare, prepare_resume, search
 from speciate.core.slots import EvaluationTask, Policy, Reply, Scored
 from speciate.core.store import Store
 from toy import ToyExecutor, ToyOperator, program_of, run_toy, toy_parts, toy_problem, value_of
@@ -318,3 +321,71 @@ def test_the_same_output_has_one_name() -> None:
     assert output_hash("[1.0, 2.0]") == output_hash("[1.0, 2.0]") != output_hash("[1.0,2.0]")
     assert Cost() == Cost(0.0, 0.0, 0)
     assert json.loads("[1.0, 2.0]") == [1.0, 2.0]
+
+
+def test_decision_5_a_run_whose_component_reads_the_total_says_so_when_it_is_extended(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = new_problem("points", tmp_path)
+    plugin = tmp_path / "cooling.py"
+    plugin.write_text(READS_TOTAL)
+    settings = [f'plugins=["{plugin}"]', "selector.use=cooling"]
+    search(folder, evaluations=3, seed=1, settings=settings, out=tmp_path / "run").result()
+    with caplog.at_level("WARNING"):
+        prepared = prepare_resume(tmp_path / "run", Totals(evaluations=5))
+    assert "reads the total budget" in caplog.text
+    prepared.run.execute(lambda event: None)
+    opened = RunFolder.open(tmp_path / "run", write=False)
+    assert len(opened.store.events("total_changed")) == 1
+    assert "totals" in opened.told()
+
+
+def test_decision_5_new_totals_are_recorded(tmp_path: Path) -> None:
+    folder = new_problem("points", tmp_path)
+    search(folder, evaluations=3, seed=1, out=tmp_path / "run").result()
+    prepare_resume(tmp_path / "run", Totals(evaluations=5)).run.execute(lambda event: None)
+    opened = RunFolder.open(tmp_path / "run", write=False)
+    assert [payload["evaluations"] for _, payload in opened.store.events("budget_set")] == [3, 5]
+
+
+READS_TOTAL = '''
+from speciate.core.hooks import hookimpl
+from speciate.core.slots import Selector
+
+
+class Cooling(Selector):
+    """Stands for one that cools down over the budget."""
+
+    reads_total = True
+
+    def select(self, view, rng):
+        return int(view.ids[0])
+
+
+@hookimpl
+def register(registry):
+    registry.add("selector", "cooling", Cooling)
+'''
+
+
+def test_decision_4_more_workers_than_the_lag_is_said_at_the_start(tmp_path: Path) -> None:
+    folder = new_problem("points", tmp_path)
+    prepared = prepare(folder, evaluations=3, workers=9, out=tmp_path / "run")
+    assert isinstance(prepared, Prepared)
+    assert "5 of them will have no work" in prepared.run.remarks()[0]
+    prepared.run.folder.close()
+
+
+def test_decision_7_a_request_is_written_down_before_it_is_sent(tmp_path: Path) -> None:
+    store = Store(create(tmp_path))
+
+    class Dying(Counting):
+        async def sample(self, messages: Sequence[Message], n: int, settings: Mapping[str, Any]) -> tuple[Reply, ...]:
+            assert store.db.execute("SELECT count(*) FROM requests").fetchone()[0] == n
+            raise ConnectionError("the line went dead")
+
+    with pytest.raises(ConnectionError):
+        asyncio.run(Calls(Dying(), "counting", store).draw(1, [Message("user", "grow")], 2))
+    assert store.possibly_paid() == 2
+    asyncio.run(Calls(Counting(), "counting", store).draw(1, [Message("user", "grow")], 2))
+    assert store.possibly_paid() == 2, "what was sent twice and answered once may have been paid twice"
