@@ -31,7 +31,7 @@ COMPONENTS = (
     ("selector", "greedy", "islands.selectors:Greedy"),
     ("selector", "uniform", "islands.selectors:Uniform"),
     ("inspirations", "uniform", "islands.inspirations:UniformInspirations"),
-    ("embedder", "ast-ngrams", "plugins.embedders.ast_ngrams:AstNgrams"),
+    ("embedder", "ast-ngrams", "plugins.embedders.ngrams:AstNgrams"),
     ("novelty", "cosine", "islands.novelty:Cosine"),
     ("archive", "bounded", "islands.archives:Bounded"),
     ("topology", "ring", "islands.topologies:Ring"),
