@@ -10,7 +10,8 @@ if importlib.util.find_spec("speciate") is None:
     spec = importlib.util.spec_from_file_location(
         "speciate", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
     )
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["speciate"] = module
     spec.loader.exec_module(module)

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from speciate.core.scaffold import new_problem
 
 EVALUATIONS = 120
@@ -65,9 +64,7 @@ def test_another_seed_gives_another_ledger(problem: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_run_killed_twenty_times_is_the_uninterrupted_run(
-    problem: Path, uninterrupted: str, tmp_path: Path
-) -> None:
+def test_a_run_killed_twenty_times_is_the_uninterrupted_run(problem: Path, uninterrupted: str, tmp_path: Path) -> None:
     folder, chance = tmp_path / "killed", random.Random(1)
     arguments: tuple[object, ...] = ("run", problem, "--seed", 5, "--evaluations", EVALUATIONS, "--out", folder)
     kills, before = 0, 0
