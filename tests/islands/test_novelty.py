@@ -156,7 +156,7 @@ def test_property_27_a_threshold_of_one_refuses_equals_only() -> None:
     for one in vectors:
         found = novelty.nearest("s", one)
         assert found is not None
-        assert found[1] == 1.0
+        assert found[1] == pytest.approx(1.0, abs=1e-12)
     for one in vectors[:50]:
         slightly = Vector(one.indices, one.values * np.linspace(1, 1.01, len(one.values), dtype=np.float32))
         assert novelty.nearest("s", slightly) is None
