@@ -91,27 +91,6 @@ def frame(packing: Packing) -> tuple[float, float]:
     return width, 2.0 - width
 
 
-class Finds:
-    """Remembers the best packing met on a way: the best of all when it beats the start, else the best that differs.
-
-    So a program that finds nothing better still brings something new, and a population of packings does not shrink to
-    copies of its best.
-    """
-
-    def __init__(self, start: Packing) -> None:
-        self.start = start
-        self.other: Packing | None = None
-
-    def note(self, packing: Packing) -> None:
-        """Take in a packing, if its sum is not the start's."""
-        if abs(total(packing) - total(self.start)) > 1e-9:
-            self.other = packing if self.other is None or total(packing) > total(self.other) else self.other
-
-    def result(self) -> Packing:
-        """Return the best that was noted, or the start."""
-        return self.start if self.other is None else self.other
-
-
 def total(packing: Packing) -> float:
     """Return the sum of the radii."""
     return float(packing[:, 2].sum())
