@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,14 @@ from speciate.core.problem import Problem, load_problem
 from speciate.core.program import Program
 from speciate.core.records import Brief, Individual, Proposal, Selection, Usage
 from speciate.core.sandbox import Sandbox
-from speciate.core.slots import EvaluationTask, Executor, Operator, Scored
+from speciate.core.slots import EvaluationTask, Executor, Operator, Scored, Vector
 from speciate.core.store import Birth
 
 CALLS = ("sum", "max", "min", "sorted", "abs", "len", "list", "tuple", "set", "reversed", "any", "all", "map", "zip")
 OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>")
+DRAWN = 2000
+"""Programs of a population that are drawn one by one."""
+
 ON_TOP = 300
 """Candidates that are timed on top of a population."""
 
@@ -94,26 +98,43 @@ def plugins_with_parts() -> Plugins:
 
 
 def fill(folder: RunFolder, problem: Problem, size: int, engine: Engine) -> None:
-    """Write a history of `size` individuals without running a search for it."""
+    """Write a history of `size` individuals without running a search for it.
+
+    The first `DRAWN` programs go through screen and embedder; the others are those with other constants and with
+    vectors moved a little, so that no two are near and the lookup has as many different ones to tell apart.
+    """
     rng, store, screen = np.random.default_rng(1), folder.store, engine.parts.screen
-    seed = problem.seeds[0]
-    digest = ledger.start({})
+    digest, drawn = ledger.start({}), []
     for ticket in range(size):
-        program = seed if ticket == 0 else random_program(rng)
         selection = Selection(ticket, 0, None if ticket == 0 else 0, (), "draw" if ticket else "seed", {})
-        screened, traits = screen.seed_program(selection, program)
-        assert screened.name is not None
-        scored = evaluation(screened.name, float(rng.normal()))
+        if ticket < DRAWN:
+            program = problem.seeds[0] if ticket == 0 else random_program(rng)
+            screened, traits = screen.seed_program(selection, program)
+            assert screened.name is not None
+            drawn.append((program, screened.name, traits))
+            name, content = screened.name, screened.content
+        else:
+            base, name, traits = drawn[ticket % DRAWN]
+            program = base.with_text("seed.py", base.text("seed.py").replace("y = 1", f"y = {ticket}", 1))
+            name, content = replace(name, program=program.hash), ticket.to_bytes(16, "big")
+            traits = replace(traits, structure=content, vector=moved(traits.vector, rng))
+        scored = evaluation(name, float(rng.normal()))
         store.record_evaluation(program, scored, "1.0")
         individual = Individual(
             ticket, program.hash, 0, selection.parent, (), None, "draw", min(ticket, 1), scored.name.hash,
             scored.metrics["score"], float(rng.random()),
         )  # fmt: skip
         birth = Birth(
-            selection, "draw", None, screened.content, Usage(), (), individual, scored.metrics, 400, None, None,
+            selection, "draw", None, content, Usage(), (), individual, scored.metrics, 400, None, None,
             None if ticket == 0 else 0.5, scored.output, traits.scope, traits.structure, traits.vector,
         )  # fmt: skip
         store.commit(birth, digest, True, (), scored.cost, None)
+
+
+def moved(vector: Vector, rng: np.random.Generator) -> Vector:
+    """Return a unit vector whose cosine with `vector` is about 0.98."""
+    values = vector.values * np.exp(rng.normal(0, 0.2, len(vector.values)))
+    return Vector(vector.indices, (values / np.linalg.norm(values)).astype(np.float32))
 
 
 def measure(size: int, where: Path) -> dict[str, float]:
@@ -137,6 +158,9 @@ def measure(size: int, where: Path) -> dict[str, float]:
     parts = assemble(config, problem, folder.store, plugins.registry).parts
     engine = Engine(parts, Budget(evaluations=size + ON_TOP), b"", lambda committed: None)
     engine.fold()
+    # What the novelty lookup puts off until its first question belongs to resuming too.
+    screen = engine.parts.screen
+    screen.novelty.nearest("0:", screen.embedder.embed(random_program(np.random.default_rng(3)), "seed.py"))
     resume_wall, resume_cpu = time.perf_counter() - wall, time.process_time() - cpu
 
     drawing = time.process_time()
