@@ -81,7 +81,7 @@ class Boltzmann(Weighted):
     def temperature(self, ticket: int) -> float:
         """Return the temperature after `ticket` tickets."""
         options = self.options
-        return options.end + (options.start - options.end) * 2.0 ** (-ticket / options.half_life)
+        return float(options.end + (options.start - options.end) * 2.0 ** (-ticket / options.half_life))
 
     def weights(self, view: IslandView) -> Floats:
         """Return the Boltzmann factors."""

@@ -176,7 +176,7 @@ class Gepa(Weighted):
             if mine.any() and (holders[mine] > 1).all():
                 holders[mine] -= 1
                 front[row] = False
-        return front.sum(axis=1).astype(np.float64)
+        return np.asarray(front.sum(axis=1), np.float64)
 
 
 class FunSearch(Selector):
