@@ -3,8 +3,8 @@
     python tests/benchmarks/bench_circles.py [--seconds 180] [--seeds 5] [--arms evolution,random,multi-start]
 
 `evolution` is `speciate run circle_packing` as it comes. `random` draws its programs by the same operators over the
-same building blocks and starts them from the same outputs, but draws parents alike and learns nothing. `multi-start` is a
-loop a person would write: a hexagonal start, the sequential linear program, again. Each arm gets `seconds` of
+same building blocks and starts them from the same outputs, but draws parents alike and learns nothing. `multi-start`
+is a loop a person would write: a hexagonal start, the sequential linear program, again. Each arm gets `seconds` of
 wall time on two workers; the CPU time that was really used is printed, since machines are shared.
 """
 
