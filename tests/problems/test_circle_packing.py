@@ -328,6 +328,23 @@ def test_a_climb_from_points_does_not_gain_by_overlaps(blocks: ModuleType, name:
         assert blocks.total(made) - blocks.total(blocks.strict(made)) < 1e-5
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_quadratic_programming_does_not_run_away_from_a_disturbed_packing(blocks: ModuleType, shape: str) -> None:
+    for seed in range(3):
+        packing, rng = start(blocks, 14, shape, seed)
+        disturbed = blocks.jitter_all(blocks.polish_slp(packing), rng, 0.05)
+        least = blocks.total(blocks.polish_slp(disturbed)) - 0.1
+        assert blocks.total(blocks.polish_slsqp(disturbed)) > least
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_smaller_step_gains_nothing_where_polish_slp_ended(blocks: ModuleType, shape: str) -> None:
+    packing, _ = start(blocks, 12, shape, 3)
+    polished = blocks.polish_slp(packing, 100)
+    for step in (0.1, 0.01, 0.001):
+        assert blocks.total(blocks._linear_step(polished, step, 2.0)) < blocks.total(polished) + 1e-8
+
+
 def test_polish_slp_reaches_a_good_rectangle_from_a_few_starts(blocks: ModuleType) -> None:
     found = []
     for seed in range(6):
@@ -351,7 +368,7 @@ def solves(blocks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return noting
 
-    for name in ("linprog", "minimize"):
+    for name in ("milp", "minimize"):
         monkeypatch.setattr(blocks, name, watched(name))
     return noted
 
