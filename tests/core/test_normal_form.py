@@ -69,6 +69,49 @@ def test_a_text_that_is_not_python_loses_only_blanks_at_line_ends() -> None:
     assert normal_form("int  main()") != normal_form("int main()")
 
 
-@pytest.mark.parametrize("text", ["", "\0", "(" * 500, "x = '\ud800'", "def f(:"])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("class A:\n    x = 1\n", "class A:\n    y = 1\n"),
+        (
+            "def f():\n    class A:\n        x = 1\n    return A\n",
+            "def f():\n    class A:\n        y = 1\n    return A\n",
+        ),
+        ("def f():\n    x = 1\n    return locals()\n", "def f():\n    y = 1\n    return locals()\n"),
+        (
+            "from m import *\ndef f():\n    x = 1\n    return x\n",
+            "from m import *\ndef f():\n    y = 1\n    return y\n",
+        ),
+        ("def f():\n    global x\n    x = 1\n", "def f():\n    global y\n    y = 1\n"),
+        ("def f():\n    x = 1\n    return f'{x=}'\n", "def f():\n    y = 1\n    return f'{y=}'\n"),
+        ("f = lambda x: x\n", "f = lambda y: y\n"),
+        ("x = 0.0\n", "x = -0.0\n"),
+        ("x = 1\n", "x = 1.0\n"),
+        ("x = 1\n", "x = True\n"),
+        ("x = 'a b'\n", "x = 'a', 'b'\n"),
+    ],
+)
+def test_names_that_others_can_see_and_constants_stay(one: str, other: str) -> None:
+    assert normal_form(one) != normal_form(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("except E as error:\n        return error", "except E as e:\n        return e"),
+        ("except E:\n        return u'x'", "except E:\n        return 'x'"),
+        ("except E:\n        return [k for k in a]", "except E:\n        return [i for i in a]"),
+        ("except E:\n        return 0x10", "except E:\n        return 16"),
+    ],
+)
+def test_other_ways_to_bind_a_local_name_do_not_matter(one: str, other: str) -> None:
+    text = "def f(a):\n    try:\n        return g(a)\n    {}\n"
+    assert text.format(one) != text.format(other)
+    assert normal_form(text.format(one)) == normal_form(text.format(other))
+
+
+@pytest.mark.parametrize(
+    "text", ["x = " + "1 + " * 5000 + "1", "x = 0x" + "f" * 6000, "", "\0", "(" * 500, "x = '\ud800'", "def f(:"]
+)
 def test_no_text_makes_it_raise(text: str) -> None:
     assert isinstance(normal_form(text), str)
