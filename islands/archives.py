@@ -45,3 +45,11 @@ class Bounded(Archive):
         if not newcomer.fitness > worst:
             return Placement(False)
         return Placement(True, (int(view.ids[free & (view.fitness == worst)].max()),))
+
+
+class Unbounded(Archive):
+    """Everyone stays."""
+
+    def place(self, view: IslandView, pinned: frozenset[int], newcomer: Newcomer) -> Placement:
+        """Keep the newcomer."""
+        return Placement(True)
