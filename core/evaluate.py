@@ -8,11 +8,12 @@ from .config import resolve
 from .errors import SpeciateError
 from .evaluation import EvaluationName
 from .loading import Plugins
-from .problem import Problem, job, workspace
+from .problem import Problem, workspace
 from .program import Program
 from .scorer import Scorer
 from .screen import does_not_parse
 from .slots import EvaluationTask
+from .trial import Trial
 
 
 def read_program(problem: Problem, path: Path) -> Program:
@@ -50,8 +51,7 @@ def evaluate_once(
     box, scorer = sandbox_factory(config, plugins.registry)(), Scorer(problem)
     try:
         box.open(workspace(problem))
-        result = box.run(job(problem, EvaluationTask(name, program, None)))
-        evaluation = scorer.score(name, result)
+        evaluation = Trial(problem, box, scorer).evaluate(EvaluationTask(name, program, None)).evaluation
     finally:
         box.close()
         scorer.close()

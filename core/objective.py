@@ -16,6 +16,8 @@ class Objective:
     direction: Direction = "maximise"
     resolution: float = 0.0
     """Differences of no more than this are noise: they are no gain, and states this close are held for the same."""
+    bound: float | None = None
+    """What no honest score can beat; one that does is suspicious."""
 
     def fitness(self, metrics: Mapping[str, float]) -> float:
         """Return the metric, negated when it is minimised. Raises KeyError when it was not measured."""
@@ -30,6 +32,10 @@ class Objective:
         """Return child fitness minus parent fitness, or 0 where the difference is within the resolution."""
         difference = child - parent
         return difference if abs(difference) > self.resolution else 0.0
+
+    def beyond_bound(self, score: float) -> bool:
+        """Say whether a score is better than can be."""
+        return self.bound is not None and score != self.bound and self.reached(score, self.bound)
 
     def reached(self, score: float, target: float) -> bool:
         """Say whether `score` is at least as good as `target`."""

@@ -16,7 +16,7 @@ from .component import ComponentOptions
 from .errors import ProblemError, UsageError, did_you_mean
 from .objective import Direction, Objective
 from .options import OptionError, check
-from .program import Program, evolve_blocks
+from .program import Program, frozen_files
 from .sandbox import Job, Limits, Workspace
 from .slots import EvaluationTask
 
@@ -30,6 +30,7 @@ class _About(ComponentOptions):
     summary: str = ""
     task: str = ""
     program: str = "seed.py"
+    main: str | None = None
     entry: str = "main"
     improve: str | None = None
     effort: int = Field(default=1, ge=0)
@@ -40,6 +41,17 @@ class _Objective(ComponentOptions):
     name: str
     direction: Direction = "maximise"
     resolution: float = Field(default=0.0, ge=0)
+    bound: float | None = None
+
+
+class _Stage(ComponentOptions):
+    effort: int = Field(ge=0)
+    threshold: float
+
+
+class _Repeats(ComponentOptions):
+    at_most: int = Field(default=1, ge=1)
+    error: float = Field(default=0.0, ge=0)
 
 
 class _BestKnown(ComponentOptions):
@@ -63,7 +75,28 @@ class _File(ComponentOptions):
     objective: _Objective
     best_known: tuple[_BestKnown, ...] = ()
     limits: _Limits = _Limits()
+    stages: tuple[_Stage, ...] = ()
+    repeats: _Repeats = _Repeats()
     options: Mapping[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A cheap trial before an evaluation: run with less effort, and go on only from a score as good as `threshold`."""
+
+    effort: int
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """How noise is met: up to `at_most` runs with other seeds, fewer once the standard error is within `error`.
+
+    With more than one, scores are means, and a record is run anew before it counts as one.
+    """
+
+    at_most: int = 1
+    error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +122,8 @@ class Problem:
     options: Mapping[str, Any]
     blocks: str | None
     best_known: tuple[float, str] | None
+    stages: tuple[Stage, ...]
+    repeats: Repeats
     evaluator_version: str
     hash: str
 
@@ -144,14 +179,9 @@ def load_problem(where: str | Path, known: Mapping[str, Path], options: Mapping[
     about = content.problem
     if not about.name or "/" in about.name:
         raise ProblemError(f"{folder / PROBLEM_FILE}: the name {about.name!r} cannot name a problem")
-    seed = _text(folder / about.program, "the seed program")
-    try:
-        evolve_blocks(seed)
-    except ValueError as error:
-        raise ProblemError(f"{folder / about.program}: {error}") from None
+    seed, main = _seed(folder, about)
     if not (folder / EVALUATOR).is_file():
         raise ProblemError(f"{folder} has no {EVALUATOR}; write one with a function evaluate(output)")
-    main = Path(about.program).name
     settled = _options(content.options, options, about.name)
     limits = content.limits
     return Problem(
@@ -159,8 +189,13 @@ def load_problem(where: str | Path, known: Mapping[str, Path], options: Mapping[
         name=about.name,
         summary=about.summary,
         task=about.task,
-        objective=Objective(content.objective.name, content.objective.direction, content.objective.resolution),
-        seeds=(Program.of({main: seed}),),
+        objective=Objective(
+            content.objective.name,
+            content.objective.direction,
+            content.objective.resolution,
+            content.objective.bound,
+        ),
+        seeds=(seed,),
         main=main,
         entry=about.entry,
         improve=about.improve,
@@ -178,6 +213,8 @@ def load_problem(where: str | Path, known: Mapping[str, Path], options: Mapping[
         options=settled,
         blocks=_text(folder / BLOCKS, "the building blocks") if (folder / BLOCKS).is_file() else None,
         best_known=_best_known(content.best_known, settled),
+        stages=tuple(Stage(stage.effort, stage.threshold) for stage in content.stages),
+        repeats=Repeats(content.repeats.at_most, content.repeats.error),
         evaluator_version=_hash_files(folder, settled, judges_only=True, seed=about.program),
         hash=_hash_files(folder, settled, judges_only=False, seed=about.program),
     )
@@ -197,6 +234,29 @@ def job(problem: Problem, task: EvaluationTask) -> Job:
         entries = (problem.improve, problem.entry)
         arguments["previous"] = json.loads(task.input)
     return Job(task.program, problem.main, entries, arguments, task.name.seed)
+
+
+def _seed(folder: Path, about: _About) -> tuple[Program, str]:
+    """Return the seed program and its main file: one file, or all files of a folder."""
+    path = folder / about.program
+    if path.is_dir():
+        main = about.main or "main.py"
+        files = {
+            file.relative_to(path).as_posix(): _text(file, "a file of the seed program")
+            for file in sorted(path.rglob("*"))
+            if file.is_file() and "__pycache__" not in file.parts
+        }
+        if main not in files:
+            raise ProblemError(f"the seed program {path} has no file {main!r}; name its main file in [problem] main")
+    else:
+        main = path.name
+        files = {main: _text(path, "the seed program")}
+    program = Program.of(files)
+    try:
+        frozen_files(program)
+    except ValueError as error:
+        raise ProblemError(f"{path}: {error}") from None
+    return program, main
 
 
 def _find(where: str | Path, known: Mapping[str, Path]) -> Path:
@@ -253,10 +313,11 @@ def _best_known(rows: tuple[_BestKnown, ...], options: Mapping[str, Any]) -> tup
 
 
 def _hash_files(folder: Path, options: Mapping[str, Any], *, judges_only: bool, seed: str) -> str:
-    apart = {seed, BLOCKS, PICTURE, ANCHORS} if judges_only else set()
+    apart = {BLOCKS, PICTURE, ANCHORS} if judges_only else set()
     digest = hashlib.sha256(json.dumps(dict(options), sort_keys=True, default=str).encode())
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and "__pycache__" not in name and name not in apart:
+        judged = name not in apart and name != seed and not name.startswith(f"{seed}/")
+        if path.is_file() and "__pycache__" not in name and (judged or not judges_only):
             digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:32]

@@ -90,3 +90,27 @@ def frozen_text(text: str) -> tuple[str, ...]:
         position = block.stop
     parts.append("".join(lines[position:]))
     return tuple(parts)
+
+
+def has_evolve_blocks(text: str) -> bool:
+    """Say whether a text has evolve markers at all."""
+    return any(_START.match(line) for line in text.splitlines())
+
+
+def frozen_files(program: Program) -> dict[str, tuple[str, ...]]:
+    """Return what must stay byte-identical of each file.
+
+    As soon as one file of a program has evolve blocks, the files that have none are frozen as a whole. Raises
+    ValueError, which names the file, when markers do not pair up.
+    """
+    marked = any(has_evolve_blocks(text) for _, text in program.files)
+    frozen: dict[str, tuple[str, ...]] = {}
+    for path, text in program.files:
+        if marked and not has_evolve_blocks(text):
+            frozen[path] = (text,)
+            continue
+        try:
+            frozen[path] = frozen_text(text)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+    return frozen

@@ -15,7 +15,7 @@ from typing import Literal
 from .evaluation import EvaluationName
 from .normal_form import normal_form
 from .problem import Problem
-from .program import Program, frozen_text
+from .program import Program, frozen_files
 from .records import Brief, Proposal, Reason, Refusal, Screened, Selection
 from .slots import Embedder, Novelty, Vector
 from .store import Birth
@@ -88,15 +88,15 @@ class Screen:
             self.novelty.add(birth.scope, individual.id, birth.vector)
 
     def _touches_frozen(self, parent: Program, program: Program) -> Refusal | None:
-        before, after = dict(parent.files), dict(program.files)
+        before = _frozen(parent)
+        try:
+            after = _frozen(program)
+        except ValueError as error:
+            return Refusal(Reason.FROZEN, f"the evolve markers were damaged: {error}")
         if before.keys() != after.keys():
             return Refusal(Reason.FROZEN, f"the program must have exactly the files {', '.join(before)}")
         for path, text in after.items():
-            try:
-                found = _frozen(text)
-            except ValueError as error:
-                return Refusal(Reason.FROZEN, f"{path}: the evolve markers were damaged: {error}")
-            if found != _frozen(before[path]):
+            if text != before[path]:
                 return Refusal(Reason.FROZEN, f"{path}: text outside the evolve blocks was changed")
         return None
 
@@ -160,7 +160,7 @@ def does_not_parse(program: Program) -> Refusal | None:
     return None
 
 
-_frozen = lru_cache(maxsize=1024)(frozen_text)
+_frozen = lru_cache(maxsize=1024)(frozen_files)
 
 
 def _digest(text: str) -> str:

@@ -146,6 +146,7 @@ def _overview(folder: RunFolder) -> dict[str, Any]:
         "best": None if found is None else found.id,
         "score": None if found is None else found.score,
         "valid": None if found is None else found.valid,
+        "suspicious": [payload for _, payload in folder.store.events("suspicious")],
     }
 
 

@@ -5,28 +5,20 @@ import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from ...core.evaluation import Status
-from ...core.problem import Problem, job, workspace
+from ...core.problem import Problem, workspace
 from ...core.sandbox import Sandbox
 from ...core.scorer import Scorer
 from ...core.slots import EvaluationTask, Executor, Scored
+from ...core.trial import Trial
 
 
 class _Worker:
     """One sandbox and one scorer, used by one thread at a time."""
 
     def __init__(self, problem: Problem, sandbox: Sandbox) -> None:
-        self.problem = problem
         self.sandbox = sandbox
         self.scorer = Scorer(problem)
-
-    def evaluate(self, task: EvaluationTask) -> Scored:
-        """Run and score one program; an outage is tried once more."""
-        result = self.sandbox.run(job(self.problem, task))
-        if result.status is Status.INFRA:
-            result = self.sandbox.run(job(self.problem, task))
-        evaluation = self.scorer.score(task.name, result)
-        return Scored(evaluation, result.value if evaluation.output is not None else None)
+        self.evaluate = Trial(problem, sandbox, self.scorer).evaluate
 
     def close(self) -> None:
         """End the sandbox and the scorer; a run in progress ends with them."""
