@@ -123,7 +123,7 @@ def test_the_evaluator_judges_what_parses_as_its_case_says(case: Case) -> None:
     assert result["valid"] is (case["verdict"] == "valid"), case["why"]
     assert result["feedback"]
     if result["valid"]:
-        assert result["metrics"]["sum_radii"] == pytest.approx(case["score"], abs=1e-12)
+        assert result["metrics"]["sum_radii"] == ORACLE.judge(case["output"], case["n"])["score"]
 
 
 @pytest.mark.parametrize("anchor", anchors(), ids=lambda anchor: anchor["about"])
@@ -157,6 +157,7 @@ def test_both_judges_agree_with_plain_fractions(rows: Rows, shape: str) -> None:
     assert accepted(rows, shape) is (exact is not None)
     if exact is not None:
         assert judged(rows, shape)["score_exact"] == f"{exact.numerator}/{exact.denominator}"
+        assert judged(rows, shape)["score"] == EVALUATOR.evaluate(rows, len(rows), shape)["metrics"]["sum_radii"]
 
 
 def up(value: float) -> float:
@@ -214,6 +215,47 @@ def test_an_unknown_shape_is_refused_by_both_judges() -> None:
 def test_the_feedback_names_the_worst_fault_first() -> None:
     feedback = EVALUATOR.evaluate([[0.5, 0.5, 0.1], [0.5, 0.65, 0.1], [0.1, 0.1, 0.3]], 3)["feedback"]
     assert feedback.index("circle 2 leaves the square by 0.2") < feedback.index("circles 0 and 1 overlap by 0.05")
+
+
+def mended(rows: Rows, shape: str = "square") -> Fraction | None:
+    """Return the sum after the least cut that the feedback tells, or None when it tells none."""
+    result = EVALUATOR.evaluate(rows, len(rows), shape)
+    assert not result["valid"]
+    told = result["feedback"].partition("mends it, the sum is ")[2]
+    return Fraction(told) if told else None
+
+
+@pytest.mark.parametrize("amount", [1e-6, 1e-9, 1e-12, 1e-15])
+def test_the_feedback_tells_what_an_almost_valid_packing_is_worth(amount: float) -> None:
+    grown = [[x, y, r + amount] for x, y, r in BEST]
+    worth = mended(grown)
+    assert worth is not None
+    assert 0 <= Fraction(judged(BEST)["score_exact"]) - worth < Fraction(1, 10**11)
+
+
+@pytest.mark.parametrize(
+    ("rows", "shape", "worth"),
+    [
+        ([[0.5, 0.5, 0.0], [0.5, 0.75, 0.25 + 2**-20]], "square", 0.25),
+        ([[0.125, 0.5, 0.125 + 2**-20], [0.75, 0.5, 0.25]], "square", 0.375 - 2**-20),
+        ([[5.0, 5.0, 0.5 + 2**-20]], "rectangle", 0.5),
+    ],
+    ids=["a point in a circle", "through a wall", "all round a rectangle"],
+)
+def test_the_least_cut_of_the_radii_is_found(rows: Rows, shape: str, worth: float) -> None:
+    told = mended(rows, shape)
+    assert told is not None
+    assert 0 <= Fraction(worth) - told < Fraction(1, 10**11)
+
+
+def test_a_far_from_valid_packing_is_not_said_to_be_worth_anything() -> None:
+    assert mended([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]) is None
+    assert mended([[0.5, 0.5, -0.1], [0.5, 0.5, 0.1]]) is None
+
+
+def test_the_feedback_tells_overlaps_smaller_than_floats_resolve() -> None:
+    result = EVALUATOR.evaluate([[0.25, 0.5, 0.125], [0.5, 0.5, up(0.125)]], 2)
+    assert "circles 0 and 1 overlap by 2.78e-17" in result["feedback"]
 
 
 # --- blocks ---
