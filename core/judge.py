@@ -53,18 +53,19 @@ class _Process:
         assert self._popen.stdout is not None
         self._pipes = (self._popen.stdin, self._popen.stdout)
         os.set_blocking(self._pipes[0].fileno(), False)
+        self._reaping = threading.Lock()
 
     @property
     def lives(self) -> bool:
-        return self._popen.poll() is None
+        # A corpse is left where it is: as long as it lies there, its number is nobody else's.
+        return os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def write(self, message: bytes, deadline: float) -> None:
         """Send one message. Raises EOFError when the process is gone, TimeoutError after the deadline."""
         rest = memoryview(struct.pack(">I", len(message)) + message)
         descriptor = self._pipes[0].fileno()
         while rest:
-            if not select.select([], [descriptor], [], max(0.0, deadline - time.monotonic()))[1]:
-                raise TimeoutError
+            _wait(descriptor, select.POLLOUT, deadline)
             try:
                 rest = rest[os.write(descriptor, rest[:_CHUNK]) :]
             except BlockingIOError:
@@ -86,8 +87,7 @@ class _Process:
         found = bytearray()
         descriptor = self._pipes[1].fileno()
         while len(found) < count:
-            if not select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise TimeoutError
+            _wait(descriptor, select.POLLIN, deadline)
             chunk = os.read(descriptor, min(count - len(found), _CHUNK))
             if not chunk:
                 raise EOFError
@@ -96,13 +96,15 @@ class _Process:
 
     def kill(self) -> None:
         """Kill the process and everything in its session; may come from any thread."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
+        with self._reaping, contextlib.suppress(ProcessLookupError, PermissionError):
+            if self._popen.returncode is None:
+                os.killpg(self._popen.pid, signal.SIGKILL)
 
     def discard(self) -> None:
         """Give back what is left of a process, by whoever was the last to read from it."""
         self.kill()
-        self._popen.wait()
+        with self._reaping:
+            self._popen.wait()
         for pipe in self._pipes:
             with contextlib.suppress(OSError):
                 pipe.close()
@@ -128,8 +130,8 @@ class Judge:
         """Return the judge's answer to an output.
 
         It has a key `error` when the judge raised, `outage` when something failed that is not to blame on the output;
-        `printed` is the beginning of what was printed. Raises ProblemError when the judge cannot be loaded, JudgeTimeout
-        when it takes too long. A judge that died is started again by the next question.
+        `printed` is the beginning of what was printed. A judge that died is started again by the next question.
+        Raises ProblemError when the judge cannot be loaded, JudgeTimeout when it takes too long.
         """
         raw = json.dumps({"text": text, "options": options, **more}).encode("ascii")
         with self._busy:
@@ -185,6 +187,14 @@ class Judge:
             self._discard()
             raise ProblemError(f"{self.path} cannot be loaded: {hello['error']}")
         return process
+
+
+def _wait(descriptor: int, event: int, deadline: float) -> None:
+    """Wait until a pipe is ready or its other end is gone. Raises TimeoutError after the deadline."""
+    waiting = select.poll()
+    waiting.register(descriptor, event)
+    if not waiting.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        raise TimeoutError
 
 
 def _environment(scratch: str) -> dict[str, str]:

@@ -30,18 +30,25 @@ DEEPEST = 100
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{4,}")
 
 
-class Printed(io.TextIOBase):
+class Printed(io.RawIOBase):
     """Keeps the beginning of what is printed and forgets the rest."""
 
     def __init__(self) -> None:
-        self.kept = ""
+        super().__init__()
+        self.kept = bytearray()
 
     def writable(self) -> bool:
         return True
 
-    def write(self, text: str) -> int:
-        self.kept += text[: MOST_PRINTED - len(self.kept)]
-        return len(text)
+    def write(self, data: Any) -> int:
+        self.kept += bytes(data)[: MOST_PRINTED - len(self.kept)]
+        return len(data)
+
+    def taken(self) -> str:
+        """Return what was kept, and start anew."""
+        text = self.kept.decode("utf-8", "backslashreplace")
+        self.kept.clear()
+        return _clean(text, MOST_PRINTED)
 
 
 def _clean(text: str, most: int) -> str:
@@ -179,15 +186,12 @@ _KINDS = {"evaluate": _evaluate, "judge": _judge, "picture": _picture}
 
 
 def _answer(module: Any, kind: str, path: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    printed = Printed()
     try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            answer = _KINDS[kind](module, request)
+        answer = _KINDS[kind](module, request)
     except (OSError, EOFError) as error:
         answer = {"outage": _told(error, path)}
     except BaseException as error:  # noqa: BLE001 the file's own fault becomes data, whatever it is
         answer = {"error": _told(error, path)}
-    answer["printed"] = _clean(printed.kept, MOST_PRINTED)
     return answer
 
 
@@ -233,17 +237,20 @@ def main() -> None:
         answers.write(struct.pack(">I", len(raw)) + raw)
         answers.flush()
 
+    # One stream for good: whoever logs keeps the one that was there at first.
     printed = Printed()
+    sys.stdout = sys.stderr = io.TextIOWrapper(printed, "utf-8", "backslashreplace", write_through=True)  # type: ignore[type-var]
     try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            module = _loaded(kind, path)
+        module = _loaded(kind, path)
     except BaseException as error:  # noqa: BLE001 whatever the file does when loaded is told as data
         send({"error": _told(error, path)})
         return
+    printed.taken()
     send({"ready": True})
     while header := requests.read(4):
         size = struct.unpack(">I", header)[0]
-        send(_answer(module, kind, path, json.loads(requests.read(size))))
+        answer = _answer(module, kind, path, json.loads(requests.read(size)))
+        send({**answer, "printed": printed.taken()})
 
 
 if __name__ == "__main__":
