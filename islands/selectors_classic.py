@@ -7,7 +7,8 @@ from ..core.component import ComponentOptions
 from ..core.slots import Selector
 from ..core.view import IslandView
 from .scaling import Floats, newest, order, softmax, unit_scaled
-from .selectors import MAD_FLOOR, Weighted
+from .selectors import Weighted
+from .spread import MAD_FLOOR
 
 
 class Tournament(Selector):
