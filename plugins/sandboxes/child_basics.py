@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-_THREADS = 128
+THREADS = 128
 _DESCRIPTORS = 256
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -50,10 +50,10 @@ def own_size() -> int:
         return 0
 
 
-def limit(cpu_s: float, address_space: int, file_size: int, threads: bool) -> None:
+def limit(cpu_s: float, address_space: int, file_size: int, tasks: int | None) -> None:
     """Set the resource limits of this process, on a system that has any.
 
-    `threads` limits their number too, which is right only where no other process is counted.
+    `tasks` is how many processes and threads there may be, which is right only where no others are counted, or None.
     """
     try:
         import resource
@@ -67,8 +67,8 @@ def limit(cpu_s: float, address_space: int, file_size: int, threads: bool) -> No
         (resource.RLIMIT_NOFILE, _DESCRIPTORS, _DESCRIPTORS),
         (resource.RLIMIT_AS, address_space, address_space),
     ]
-    if threads:
-        limits.append((resource.RLIMIT_NPROC, _THREADS, _THREADS))
+    if tasks is not None:
+        limits.append((resource.RLIMIT_NPROC, tasks, tasks))
     for kind, soft, hard in limits:
         # A value above the present hard limit is an error even where nothing needs it; macOS refuses some altogether.
         present = resource.getrlimit(kind)[1]

@@ -51,9 +51,16 @@ def separate() -> bool:
     return True
 
 
-def settle_mounts() -> None:
-    """Cut the mounts of this namespace off from those outside, and show its own processes only."""
+def unshare_mounts() -> None:
+    """Give this process mounts of its own. Raises OSError."""
+    _check(_libc.unshare(_NEWNS), "unshare")
+
+
+def settle_mounts(show_processes: bool = True) -> None:
+    """Cut the mounts of this namespace off from those outside, and show the processes of this one only."""
     _check(_libc.mount(b"none", b"/", None, ctypes.c_ulong(_MS_REC | _MS_PRIVATE), None), "mount")
+    if not show_processes:
+        return
     # A fresh view of the processes; where the outer one is partly covered the kernel refuses it, and Landlock hides it.
     _libc.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(_MS_NOSUID | _MS_NODEV | _MS_NOEXEC), None)
 

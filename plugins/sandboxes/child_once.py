@@ -32,7 +32,7 @@ def main(hello: Mapping[str, Any], requests: int, answers: int) -> None:
     runner.add_modules(hello["modules"])
     spent = time.process_time()
     basics.limit(
-        spent + limits["cpu_s"], basics.own_size() + limits["memory_bytes"], limits["scratch_bytes"], threads=False
+        spent + limits["cpu_s"], basics.own_size() + limits["memory_bytes"], limits["scratch_bytes"], tasks=None
     )
     os.write(answers, b"R" + struct.pack(">d", spent))
     sys.stdin = open(os.devnull)  # noqa: SIM115 it stays open as long as the process

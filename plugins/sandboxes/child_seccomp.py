@@ -52,6 +52,25 @@ _ABSENT = {"clone3": 435, "openat2": 437}
 _OPEN, _IOCTL, _SENDTO, _SOCKETPAIR, _CLONE, _KILL, _FCNTL = 2, 16, 44, 53, 56, 62, 72
 _PRCTL, _TGKILL, _OPENAT, _PRLIMIT = 157, 234, 257, 302
 
+_REFUSED_TO_COMMANDS = {
+    "shmget": 29, "pivot_root": 155, "chroot": 161, "acct": 163, "mount": 165, "umount2": 166, "swapon": 167,
+    "swapoff": 168, "reboot": 169, "sethostname": 170, "setdomainname": 171, "iopl": 172, "ioperm": 173,
+    "create_module": 174, "init_module": 175, "delete_module": 176, "get_kernel_syms": 177, "query_module": 178,
+    "quotactl": 179, "nfsservctl": 180, "lookup_dcookie": 212, "kexec_load": 246, "add_key": 248, "request_key": 249,
+    "keyctl": 250, "unshare": 272, "move_pages": 279, "perf_event_open": 298, "fanotify_init": 300,
+    "name_to_handle_at": 303, "open_by_handle_at": 304, "setns": 308, "finit_module": 313, "memfd_create": 319,
+    "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323, "io_uring_setup": 425, "io_uring_enter": 426,
+    "io_uring_register": 427, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432,
+    "fspick": 433, "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "memfd_secret": 447,
+}  # fmt: skip
+"""What commands are refused, which may start programs and talk among themselves."""
+
+_SOCKET = 41
+_FAMILIES = (1, 2, 10, 16)
+"""Unix, IPv4, IPv6 and netlink, all of them within the command's own network."""
+_IOCTLS_REFUSED = (0x5412, 0x541C)
+"""TIOCSTI and TIOCLINUX, which type for the person at the terminal."""
+
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX."""
 _PRCTLS = (3, 15, 16, 21, 23, 39, 0x53564D41)
@@ -148,10 +167,24 @@ def program(writes: bool) -> tuple[bytes, tuple[int, ...]]:
     decided: dict[int, _Code] = dict.fromkeys(_ALLOWED.values(), _YES)
     decided |= dict.fromkeys(_ABSENT.values(), _MISSING)
     decided |= dict.fromkeys(_CHANGES_NAMES.values(), _YES if writes else _NO)
-    decided |= _specials(writes)
-    cuts: list[tuple[int, _Code]] = [(0, decided.get(0, _NO))]
+    return _assembled(decided | _specials(writes), otherwise=_NO)
+
+
+def program_for_commands() -> bytes:
+    """Return the filter for commands, which says what is refused and not what is allowed."""
+    decided: dict[int, _Code] = dict.fromkeys(_REFUSED_TO_COMMANDS.values(), _NO)
+    decided[_ABSENT["clone3"]] = _MISSING
+    decided[_CLONE] = _if_masked(0, _CLONE_NEW, 0, _YES, _NO)
+    decided[_SOCKET] = _if_in(0, _FAMILIES, _YES, _NO)
+    decided[_IOCTL] = _if_in(1, _IOCTLS_REFUSED, _NO, _YES)
+    return _assembled(decided, otherwise=_YES)[0]
+
+
+def _assembled(decided: dict[int, _Code], otherwise: _Code) -> tuple[bytes, tuple[int, ...]]:
+    """Return a filter that does as decided by number, and something else with all the other numbers."""
+    cuts: list[tuple[int, _Code]] = [(0, decided.get(0, otherwise))]
     for number in range(1, max(decided) + 2):
-        code = decided.get(number, _NO)
+        code = decided.get(number, otherwise)
         if code is not cuts[-1][1]:
             cuts.append((number, code))
     cuts.append((_X32, _NO))

@@ -259,7 +259,7 @@ class Server:
                 os.chdir(self._scratch.path)
             confine.close_all_but({result} if self._rules is None else {result, self._rules})
             limits = self._limits
-            basics.limit(limits["cpu_s"], self._size + limits["memory_bytes"], limits["scratch_bytes"], self._counted)
+            basics.limit(limits["cpu_s"], self._size + limits["memory_bytes"], limits["scratch_bytes"], self._tasks)
             confine.drop_privileges(self._user, self._user)
             basics.die_with_parent()
             confine.hide_memory()
@@ -277,9 +277,9 @@ class Server:
             os._exit(111)
 
     @property
-    def _counted(self) -> bool:
-        """Whether a limit on the number of processes counts those of this sandbox alone."""
-        return self._separated or self._user is not None
+    def _tasks(self) -> int | None:
+        """How many threads there may be, where a limit on them counts those of this sandbox alone."""
+        return basics.THREADS if self._separated or self._user is not None else None
 
     def _end(self, pid: int) -> tuple[int, tuple[float, int]]:
         """Kill the candidate and everything it left behind; return its wait status, CPU seconds and largest size."""

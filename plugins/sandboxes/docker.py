@@ -1,15 +1,11 @@
 """The fork server inside one long-lived container, for machines where a container engine is at hand."""
 
 import contextlib
-import functools
 import importlib
 import io
-import json
 import os
-import subprocess
 import sys
 import tarfile
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -19,7 +15,7 @@ from ...core.errors import SpeciateError
 from ...core.sandbox import Level
 from .docker_link import DockerLink
 from .docker_probe import PROBE, read_probe
-from .launching import BOOTSTRAP, clean_environment, insist, withheld_packages
+from .launching import BOOTSTRAP, clean_environment, insist, shown_folders, withheld_packages
 from .link import Link, Outage
 from .served import ServedSandbox
 
@@ -96,7 +92,7 @@ class DockerSandbox(ServedSandbox):
 
     def _scratch(self) -> str:
         """Return where the folder for candidates lies in the container: where it hides nothing that is shown."""
-        hides = not self.options.image and any(path.startswith("/tmp/") for path in _shown()[0])
+        hides = not self.options.image and any(path.startswith("/tmp/") for path in shown_folders()[0])
         return "/scratch" if hides else "/tmp"
 
     def _container(
@@ -153,37 +149,10 @@ def _nothing(client: Any) -> str:
     return _TAG
 
 
-@functools.cache
-def _shown() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what a container without an image of its own is shown of this machine, and the import path among that.
-
-    The path is that of an interpreter by itself: this one's may hold the current folder, and whatever lies there.
-    """
-    asked = [sys.executable, "-I", "-B", "-c", "import json, sys; print(json.dumps(sys.path))"]
-    found = json.loads(subprocess.run(asked, capture_output=True, check=True, env=clean_environment()).stdout)
-    path = tuple(os.path.realpath(p) for p in found if os.path.isdir(p) and not _holds_the_engine(os.path.realpath(p)))
-    shown = {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix), *path}
-    shown |= {folder for folder in ("/usr", "/lib", "/lib64", "/bin") if not os.path.islink(folder)}
-    # The interpreter of a virtual environment may be a link to that of another one.
-    link = sys.executable
-    while os.path.islink(link):
-        link = os.path.normpath(os.path.join(os.path.dirname(link), os.readlink(link)))
-        shown.add(os.path.dirname(link))
-    shown = {folder for folder in shown if os.path.exists(folder)}
-    tops = (one for one in shown if not any(one != other and one.startswith(f"{other}/") for other in shown))
-    return tuple(sorted(tops)), path
-
-
-def _holds_the_engine(folder: str) -> bool:
-    """Say whether a folder is a clone of the engine, lies in one, or is where a clone lies."""
-    own = Path(__file__).resolve().parents[2]
-    return own in (Path(folder), *Path(folder).parents) or (Path(folder) == own.parent and own.name != "speciate")
-
-
 def _own_python() -> list[Any]:
     """Return what shows this machine's Python in a container, read-only, without the engine and what plugs into it."""
     mount = docker.types.Mount
-    shown, import_path = _shown()
+    shown, import_path = shown_folders()
     mounts = [mount(path, path, type="bind", read_only=True) for path in shown]
     if os.path.realpath(sys.prefix) != sys.prefix:
         mounts.append(mount(sys.prefix, os.path.realpath(sys.prefix), type="bind", read_only=True))

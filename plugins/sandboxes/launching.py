@@ -1,6 +1,10 @@
 """How processes for candidates are started: what they are told, what they inherit, what they must reach."""
 
+import functools
+import json
 import os
+import subprocess
+import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -85,3 +89,30 @@ def insist(required: Level, reached: Level, why: str) -> None:
             f"the sandbox is to be {required!r} and this machine gives {reached!r}: {why}; "
             f"`speciate doctor` says more, and require = {reached!r} accepts it"
         )
+
+
+@functools.cache
+def shown_folders() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what must be shown of this machine for its Python to work, and the import path among that.
+
+    The path is that of an interpreter by itself: this one's may hold the current folder, and whatever lies there.
+    """
+    asked = [sys.executable, "-I", "-B", "-c", "import json, sys; print(json.dumps(sys.path))"]
+    found = json.loads(subprocess.run(asked, capture_output=True, check=True, env=clean_environment()).stdout)
+    path = tuple(os.path.realpath(p) for p in found if os.path.isdir(p) and not _holds_the_engine(os.path.realpath(p)))
+    shown = {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix), *path}
+    shown |= {folder for folder in ("/usr", "/lib", "/lib64", "/bin") if not os.path.islink(folder)}
+    # The interpreter of a virtual environment may be a link to that of another one.
+    link = sys.executable
+    while os.path.islink(link):
+        link = os.path.normpath(os.path.join(os.path.dirname(link), os.readlink(link)))
+        shown.add(os.path.dirname(link))
+    shown = {folder for folder in shown if os.path.exists(folder)}
+    tops = (one for one in shown if not any(one != other and one.startswith(f"{other}/") for other in shown))
+    return tuple(sorted(tops)), path
+
+
+def _holds_the_engine(folder: str) -> bool:
+    """Say whether a folder is a clone of the engine, lies in one, or is where a clone lies."""
+    own = Path(__file__).resolve().parents[2]
+    return own in (Path(folder), *Path(folder).parents) or (Path(folder) == own.parent and own.name != "speciate")

@@ -1,6 +1,6 @@
 """Runs every attack in one way of running candidates and says, a line of JSON each, what came of it.
 
-    SECRET_KEY=SECRET-123 python driver.py plain|process|forkserver|forkserver-alone|docker
+    SECRET_KEY=SECRET-123 python driver.py plain|process|forkserver|forkserver-alone|docker|command
 
 The key stands for whatever an engine has in its environment.
 """
@@ -28,6 +28,7 @@ from boxes import children  # noqa: E402
 from speciate.core.evaluation import RunResult, Status  # noqa: E402
 from speciate.core.program import Program  # noqa: E402
 from speciate.core.sandbox import Job, Limits, Sandbox, Workspace  # noqa: E402
+from speciate.plugins.sandboxes.command import Command, CommandSandbox  # noqa: E402
 from table import ATTACKS, Attack, Outcome  # noqa: E402
 
 LIMITS = Limits(
@@ -41,7 +42,8 @@ PATIENCE_S = 3.0
 HONEST = """
 import random
 import numpy as np
-def main():
+def main(aim=None):
+    random.seed(3)
     return [np.linspace(0, 1, 3).tolist(), sum([1, 2]), random.random()]
 """
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -80,6 +82,29 @@ def plain(attack: Attack, aims: Aims) -> tuple[str, object, str]:
         return "ok", json.loads(said), printed.decode("utf-8", "replace")
     except ValueError:
         return "crashed", None, printed.decode("utf-8", "replace")
+
+
+class Commands(Sandbox):
+    """Runs each program as a command, as a harness within the sandbox would."""
+
+    def open(self, workspace: Workspace) -> None:
+        """Open command mode."""
+        self._box = CommandSandbox(CommandSandbox.Options(processes=32))
+        self._box.open(workspace.limits)
+
+    def run(self, job: Job) -> RunResult:
+        """Run the program by `plain.py`, and read what it left."""
+        files = {**dict(job.program.files), "plain.py": (HERE / "plain.py").read_text(), "result": ""}
+        script = f'exec 3<>result; exec "{sys.executable}" plain.py {job.main} "$0" 3'
+        aim = json.dumps(job.arguments.get("aim"))
+        done = self._box.run(Command(("sh", "-c", script, aim), files=files, keep=("result",)))
+        value = done.files.get("result", b"").decode("utf-8", "replace") or None
+        status = done.status if done.status is not Status.OK or value is not None else Status.CRASHED
+        return RunResult(status, value if status is Status.OK else None, done.reason, done.cost, done.printed)
+
+    def close(self) -> None:
+        """Close command mode."""
+        self._box.close()
 
 
 def contained(sandbox: Sandbox, attack: Attack, aims: Aims) -> RunResult:
@@ -127,6 +152,10 @@ def opened(way: str, limits: Limits) -> Sandbox | None:
     """Return the sandbox of that name, open; None for none."""
     if way == "plain":
         return None
+    if way == "command":
+        commands = Commands()
+        commands.open(Workspace(limits=limits))
+        return commands
     target, options = SETTINGS[way]
     module_name, _, name = target.partition(":")
     module = __import__(f"speciate.plugins.sandboxes.{module_name}", fromlist=[name])
@@ -148,6 +177,8 @@ def main(way: str) -> None:
     honest = Job(Program.of({"honest.py": HONEST}), "honest.py", seed=3)
     boxes = {limits: opened(way, limits) for limits in (LIMITS, GENEROUS)}
     for attack in ATTACKS:
+        if way == "command" and attack.fine_for_commands:
+            continue
         sandbox = boxes[LIMITS if "_held_up" in attack.worked.__qualname__ else GENEROUS]
         expected = None if sandbox is None else opened_honest(sandbox, honest)
         outcome, detail = outcome_of(sandbox, attack, package)

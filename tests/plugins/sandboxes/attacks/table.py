@@ -40,6 +40,38 @@ class Attack:
     control: str | None = None
     """Why it cannot be shown to work in a plain process, if so."""
 
+    @property
+    def fine_for_commands(self) -> bool:
+        """Whether command mode is there to let programs do this, within what is their own."""
+        return self.name in FINE_FOR_COMMANDS
+
+
+FINE_FOR_COMMANDS = {
+    # To start programs, to speak among themselves, and to trace and limit their own: nobody else is in sight.
+    "fork by the bare system call",
+    "clone by the bare system call",
+    "start a program",
+    "spawn a program",
+    "become another program",
+    "leave a daemon behind",
+    "listen for others",
+    "open a netlink socket",
+    "signal the parent",
+    "signal everyone",
+    "read the environment of whoever is the parent",
+    "outlive the parent",
+    "change how this process is run",
+    # The folders of the system are shown, without anything of the user's.
+    "memory in /dev/shm",
+    "memory in the buffers of pipes",
+    "many empty files",
+    "flood as a result",
+    # What a plain harness within the command knows, the command may know.
+    "walk the frames up to who called",
+    "search every object in memory",
+    "nested without end",
+}
+
 
 def _read(outcome: Outcome) -> bool:
     return outcome.secret
