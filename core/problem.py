@@ -1,83 +1,32 @@
 """A problem: a folder with a seed program, an evaluator and a problem.toml that says what is optimised."""
 
+import base64
 import hashlib
-import importlib.util
 import json
-import shutil
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import Field
-
-from .component import ComponentOptions
 from .errors import ProblemError, UsageError, did_you_mean
-from .objective import Direction, Objective
-from .options import OptionError, check
+from .judge import Judge, JudgeTimeout
+from .objective import Objective
+from .problem_file import (
+    PROBLEM_FILE,
+    About,
+    BestKnown,
+    ProblemFile,
+    copy_files,
+    files_of,
+    read_problem_file,
+    read_text,
+)
 from .program import Program, frozen_files
 from .sandbox import Job, Limits, Workspace
 from .slots import EvaluationTask
 
-PROBLEM_FILE = "problem.toml"
 EVALUATOR, ORACLE, BLOCKS, PICTURE, ANCHORS = "evaluator.py", "oracle.py", "blocks.py", "picture.py", "anchors.json"
 MEBIBYTE, KIBIBYTE = 1 << 20, 1 << 10
-
-
-class _About(ComponentOptions):
-    name: str
-    summary: str = ""
-    task: str = ""
-    program: str = "seed.py"
-    main: str | None = None
-    entry: str = "main"
-    improve: str | None = None
-    effort: int = Field(default=1, ge=0)
-    preload: tuple[str, ...] = ()
-
-
-class _Objective(ComponentOptions):
-    name: str
-    direction: Direction = "maximise"
-    resolution: float = Field(default=0.0, ge=0)
-    bound: float | None = None
-
-
-class _Stage(ComponentOptions):
-    effort: int = Field(ge=0)
-    threshold: float
-
-
-class _Repeats(ComponentOptions):
-    at_most: int = Field(default=1, ge=1)
-    error: float = Field(default=0.0, ge=0)
-
-
-class _BestKnown(ComponentOptions):
-    value: float
-    source: str = ""
-    when: Mapping[str, Any] = Field(default_factory=dict)
-
-
-class _Limits(ComponentOptions):
-    wall_s: float = Field(default=10.0, gt=0)
-    cpu_s: float = Field(default=10.0, gt=0)
-    memory_mb: int = Field(default=2048, ge=16)
-    output_kb: int = Field(default=8192, ge=1)
-    stdout_kb: int = Field(default=64, ge=0)
-    scratch_mb: int = Field(default=64, ge=0)
-    score_wall_s: float = Field(default=30.0, gt=0)
-
-
-class _File(ComponentOptions):
-    problem: _About
-    objective: _Objective
-    best_known: tuple[_BestKnown, ...] = ()
-    limits: _Limits = _Limits()
-    stages: tuple[_Stage, ...] = ()
-    repeats: _Repeats = _Repeats()
-    options: Mapping[str, Any] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,29 +93,38 @@ class Problem:
         return (self.folder / PICTURE).is_file()
 
     def anchors(self) -> list[dict[str, Any]]:
-        """Return outputs that are known to be right, as {"options", "output", …}."""
+        """Return outputs that are known to be right, as {"options", "output", …}. Raises ProblemError."""
         path = self.folder / ANCHORS
-        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+        if not path.is_file():
+            return []
+        try:
+            anchors = json.loads(read_text(path, "the anchors"))
+        except (ValueError, RecursionError) as error:
+            raise ProblemError(f"{path} is not JSON: {error}") from None
+        if not isinstance(anchors, list) or not all(isinstance(a, dict) and "output" in a for a in anchors):
+            raise ProblemError(f'{path} must be a list of {{"options": {{…}}, "output": …}}')
+        return anchors
 
     def draw(self, output: str, suffix: str) -> bytes:
         """Return a picture of an output in the format of `suffix`. Raises ProblemError when there is none."""
         path = self.folder / PICTURE
         if not path.is_file():
             raise ProblemError(f"the problem {self.name} draws no pictures: it has no {PICTURE}")
-        spec = importlib.util.spec_from_file_location(f"_picture_{self.hash}", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        judge = Judge("picture", path, self.score_wall_s)
         try:
-            drawn = module.picture(json.loads(output), suffix, **self.options)
-        except ValueError as error:
-            raise ProblemError(f"{path} cannot draw this: {error}") from None
-        return drawn if isinstance(drawn, bytes) else str(drawn).encode("utf-8")
+            answer = judge.ask(output, dict(self.options), suffix=suffix)
+        except JudgeTimeout as error:
+            raise ProblemError(str(error)) from None
+        finally:
+            judge.close()
+        if "drawn" not in answer:
+            raise ProblemError(f"{path} cannot draw this: {answer.get('error') or answer.get('outage')}")
+        return base64.b64decode(answer["drawn"])
 
-    def copy_into(self, folder: Path) -> None:
-        """Copy the problem's files, so that a run does not depend on the original."""
-        shutil.copytree(self.folder, folder, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"), dirs_exist_ok=True)
+    def copy_into(self, folder: Path) -> "Problem":
+        """Copy the problem's files, so that a run does not depend on the original, and return the copy."""
+        copy_files(self.folder, folder)
+        return replace(self, folder=folder.resolve())
 
 
 def load_problem(where: str | Path, known: Mapping[str, Path], options: Mapping[str, Any]) -> Problem:
@@ -175,26 +133,18 @@ def load_problem(where: str | Path, known: Mapping[str, Path], options: Mapping[
     Raises ProblemError when the folder does not hold one, UsageError for an unknown name or option.
     """
     folder = _find(where, known)
-    content = _read(folder)
-    about = content.problem
-    if not about.name or "/" in about.name:
-        raise ProblemError(f"{folder / PROBLEM_FILE}: the name {about.name!r} cannot name a problem")
+    content = read_problem_file(folder)
+    about, aim, limits = content.problem, content.objective, content.limits
     seed, main = _seed(folder, about)
     if not (folder / EVALUATOR).is_file():
         raise ProblemError(f"{folder} has no {EVALUATOR}; write one with a function evaluate(output)")
     settled = _options(content.options, options, about.name)
-    limits = content.limits
     return Problem(
         folder=folder,
         name=about.name,
         summary=about.summary,
         task=about.task,
-        objective=Objective(
-            content.objective.name,
-            content.objective.direction,
-            content.objective.resolution,
-            content.objective.bound,
-        ),
+        objective=Objective(aim.name, aim.direction, aim.resolution, aim.bound),
         seeds=(seed,),
         main=main,
         entry=about.entry,
@@ -211,12 +161,12 @@ def load_problem(where: str | Path, known: Mapping[str, Path], options: Mapping[
         ),
         score_wall_s=limits.score_wall_s,
         options=settled,
-        blocks=_text(folder / BLOCKS, "the building blocks") if (folder / BLOCKS).is_file() else None,
+        blocks=read_text(folder / BLOCKS, "the building blocks") if (folder / BLOCKS).is_file() else None,
         best_known=_best_known(content.best_known, settled),
         stages=tuple(Stage(stage.effort, stage.threshold) for stage in content.stages),
         repeats=Repeats(content.repeats.at_most, content.repeats.error),
-        evaluator_version=_hash_files(folder, settled, judges_only=True, seed=about.program),
-        hash=_hash_files(folder, settled, judges_only=False, seed=about.program),
+        evaluator_version=_evaluator_version(folder, content, settled),
+        hash=_digest([settled], files_of(folder)),
     )
 
 
@@ -236,21 +186,17 @@ def job(problem: Problem, task: EvaluationTask) -> Job:
     return Job(task.program, problem.main, entries, arguments, task.name.seed)
 
 
-def _seed(folder: Path, about: _About) -> tuple[Program, str]:
+def _seed(folder: Path, about: About) -> tuple[Program, str]:
     """Return the seed program and its main file: one file, or all files of a folder."""
     path = folder / about.program
     if path.is_dir():
         main = about.main or "main.py"
-        files = {
-            file.relative_to(path).as_posix(): _text(file, "a file of the seed program")
-            for file in sorted(path.rglob("*"))
-            if file.is_file() and "__pycache__" not in file.parts
-        }
+        files = {name: read_text(file, "a file of the seed program") for name, file in files_of(path)}
         if main not in files:
             raise ProblemError(f"the seed program {path} has no file {main!r}; name its main file in [problem] main")
     else:
         main = path.name
-        files = {main: _text(path, "the seed program")}
+        files = {main: read_text(path, "the seed program")}
     program = Program.of(files)
     try:
         frozen_files(program)
@@ -262,33 +208,15 @@ def _seed(folder: Path, about: _About) -> tuple[Program, str]:
 def _find(where: str | Path, known: Mapping[str, Path]) -> Path:
     if str(where) in known:
         return known[str(where)]
-    path = Path(where).expanduser()
-    if path.is_dir():
-        return path.resolve()
-    if path.exists():
-        raise ProblemError(f"{where} is a file; a problem is a folder with a {PROBLEM_FILE}")
+    try:
+        path = Path(where).expanduser()
+        if path.is_dir():
+            return path.resolve()
+        if path.exists():
+            raise ProblemError(f"{where} is a file; a problem is a folder with a {PROBLEM_FILE}")
+    except (OSError, RuntimeError, ValueError) as error:  # too long, out of reach, the home of nobody
+        raise UsageError(f"{str(where)[:80]!r} cannot be looked up as a problem's folder: {error}") from None
     raise UsageError(f"there is no problem and no folder {str(where)!r}{did_you_mean(str(where), known)}")
-
-
-def _read(folder: Path) -> _File:
-    path = folder / PROBLEM_FILE
-    try:
-        content = tomllib.loads(_text(path, "the description of the problem"))
-    except tomllib.TOMLDecodeError as error:
-        raise ProblemError(f"{path} is not TOML: {error}") from None
-    try:
-        return check(_File, content, str(path), noun="key")
-    except OptionError as error:
-        raise ProblemError(str(error)) from None
-
-
-def _text(path: Path, what: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ProblemError(f"{what} is missing: there is no {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ProblemError(f"{path} cannot be read as UTF-8 text: {error}") from None
 
 
 def _options(defaults: Mapping[str, Any], given: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -305,19 +233,33 @@ def _options(defaults: Mapping[str, Any], given: Mapping[str, Any], name: str) -
     return settled
 
 
-def _best_known(rows: tuple[_BestKnown, ...], options: Mapping[str, Any]) -> tuple[float, str] | None:
+def _best_known(rows: tuple[BestKnown, ...], options: Mapping[str, Any]) -> tuple[float, str] | None:
     for row in rows:
         if all(options.get(key) == value for key, value in row.when.items()):
             return row.value, row.source
     return None
 
 
-def _hash_files(folder: Path, options: Mapping[str, Any], *, judges_only: bool, seed: str) -> str:
-    apart = {BLOCKS, PICTURE, ANCHORS} if judges_only else set()
-    digest = hashlib.sha256(json.dumps(dict(options), sort_keys=True, default=str).encode())
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        judged = name not in apart and name != seed and not name.startswith(f"{seed}/")
-        if path.is_file() and "__pycache__" not in name and (judged or not judges_only):
-            digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+def _evaluator_version(folder: Path, content: ProblemFile, options: Mapping[str, Any]) -> str:
+    """Name all that decides an evaluation besides program, input, effort and seed.
+
+    That is every file which judges or programs may import or read, and the settings that are no prose.
+    """
+    seed = PurePosixPath(content.problem.program).as_posix()
+    files = (
+        (name, path)
+        for name, path in files_of(folder)
+        if name not in (PROBLEM_FILE, PICTURE, ANCHORS, seed) and not name.startswith(f"{seed}/")
+    )
+    return _digest([dict(options), content.deciding()], files)
+
+
+def _digest(settings: list[Any], files: Iterable[tuple[str, Path]]) -> str:
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    for name, path in files:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise ProblemError(f"{path} cannot be read: {error.strerror}") from None
+        digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + hashlib.sha256(content).digest())
     return digest.hexdigest()[:32]

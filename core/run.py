@@ -107,7 +107,7 @@ class Run:
         ).given()
         folder = RunFolder.create(path)
         try:
-            problem.copy_into(folder.problem)
+            problem = problem.copy_into(folder.problem)
             run = cls(folder, problem, config, registry, Budget(**totals))
             folder.tell(told_of(problem, config, registry, totals, run._assembled.parts.lag), config)
             folder.store.event("budget_set", totals)

@@ -239,7 +239,7 @@ def main() -> None:
 
     # One stream for good: whoever logs keeps the one that was there at first.
     printed = Printed()
-    sys.stdout = sys.stderr = io.TextIOWrapper(printed, "utf-8", "backslashreplace", write_through=True)  # type: ignore[type-var]
+    sys.stdout = sys.stderr = io.TextIOWrapper(printed, "utf-8", "backslashreplace", write_through=True)
     try:
         module = _loaded(kind, path)
     except BaseException as error:  # noqa: BLE001 whatever the file does when loaded is told as data
