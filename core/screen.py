@@ -126,7 +126,7 @@ class Screen:
             program.hash,
             input_hash,
             self.problem.effort,
-            evaluation_seed(self.seed, input_hash),
+            evaluation_seed(self.seed, program.hash, input_hash),
             0,
             self.problem.evaluator_version,
         )
