@@ -176,11 +176,11 @@ def main(way: str) -> None:
     package = TESTS.parent
     honest = Job(Program.of({"honest.py": HONEST}), "honest.py", seed=3)
     boxes = {limits: opened(way, limits) for limits in (LIMITS, GENEROUS)}
+    expected = [None if box is None else opened_honest(box, honest) for box in boxes.values()][1]
     for attack in ATTACKS:
         if way == "command" and attack.fine_for_commands:
             continue
         sandbox = boxes[LIMITS if "_held_up" in attack.worked.__qualname__ else GENEROUS]
-        expected = None if sandbox is None else opened_honest(sandbox, honest)
         outcome, detail = outcome_of(sandbox, attack, package)
         after = None if sandbox is None else opened_honest(sandbox, honest)
         print(
