@@ -85,9 +85,8 @@ def served_by(box: Sandbox, workspace: Workspace, cpu: list[float]) -> Callable[
     return run
 
 
-def latencies(rounds: int) -> None:
-    """Print what one trivial evaluation takes, in every way that this machine has."""
-    workspace = Workspace(preload=PRELOAD)
+def ways_to_run(cpu: dict[str, list[float]]) -> tuple[dict[str, Callable[[], None]], list[Sandbox]]:
+    """Return every way that this machine has, and the sandboxes that are open for them."""
     boxes: dict[str, Sandbox] = {
         "fork server": ForkServer(),
         "fork server, no namespaces": ForkServer(ForkServer.Options(namespaces=False)),
@@ -98,14 +97,19 @@ def latencies(rounds: int) -> None:
 
         boxes["fork server in a container"] = DockerSandbox()
     ways: dict[str, Callable[[], None]] = {}
-    cpu: dict[str, list[float]] = {name: [] for name in boxes}
-    for name, box in list(boxes.items()):
+    for name, box in boxes.items():
         try:
-            ways[name] = served_by(box, workspace, cpu[name])
+            ways[name] = served_by(box, Workspace(preload=PRELOAD), cpu.setdefault(name, []))
         except SpeciateError as error:
-            del boxes[name]
             print(f"({name}: left out, {error})")
     ways |= {"python, all imports": cold(PRELOAD), "python with numpy": cold(("numpy",)), "python alone": cold(())}
+    return ways, [box for name, box in boxes.items() if name in ways]
+
+
+def latencies(rounds: int) -> None:
+    """Print what one trivial evaluation takes, in every way."""
+    cpu: dict[str, list[float]] = {}
+    ways, boxes = ways_to_run(cpu)
     times: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(rounds):
         for name, run in ways.items():
@@ -114,18 +118,18 @@ def latencies(rounds: int) -> None:
             began = time.perf_counter()
             run()
             times[name].append(1000 * (time.perf_counter() - began))
-    for box in boxes.values():
+    for box in boxes:
         box.close()
     ours = statistics.median(times["fork server"])
     print(f"\n{'one trivial evaluation, numpy and scipy imported':50} {'median':>9} {'least':>9} {'× ours':>8}")
     for name, taken in times.items():
         median = statistics.median(taken)
         print(f"  {name:48} {median:7.2f}ms {min(taken):7.2f}ms {median / ours:8.2f}")
-    full, bare = cpu["fork server"], cpu["fork server, nothing confined"]
     print(f"\n{'CPU time of the candidate, its fork and exit':50} {'median':>9} {'least':>9}")
     for name, taken in cpu.items():
         if taken:
             print(f"  {name:48} {statistics.median(taken):7.2f}ms {min(taken):7.2f}ms")
+    full, bare = cpu["fork server"], cpu["fork server, nothing confined"]
     share, least = statistics.median(full) - statistics.median(bare), min(full) - min(bare)
     print(f"  the sandbox's own share: {share:.2f} ms between the medians, {least:.2f} ms between the least")
 
