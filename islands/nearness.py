@@ -1,4 +1,4 @@
-"""An index that answers the threshold question on sparse unit vectors exactly, whatever it holds."""
+"""An index that answers the threshold question on unit vectors exactly, whatever it holds."""
 
 import hashlib
 import sys
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.slots import Vector
+from .dense import DenseIndex, is_dense
 
 SLACK = 1e-9
 """Rounding that a cosine is forgiven at the threshold, so that a program is near to itself at 1.0."""
@@ -29,7 +30,8 @@ class NearIndex:
     therefore means to look under the features of q; who is found there is judged by an upper bound, then exactly. At
     t = 0.999 a filed part of 0.2 % of the squared length is enough, which is often one feature.
 
-    Vectors that are equal bit by bit are kept once in a scope, with the first of their ids.
+    Vectors that are equal bit by bit are kept once in a scope, with the first of their ids. Dense vectors share every
+    feature with one another: they have an index of their own in each scope (`dense.py`).
     """
 
     def __init__(self, threshold: float) -> None:
@@ -38,6 +40,7 @@ class NearIndex:
         self._mass = min(1.0, 1.0 - threshold**2 + _GUARD)
         self._scopes: dict[str, int] = {}
         self._names: set[bytes] = set()
+        self._dense: dict[str, dict[int, DenseIndex]] = {}
         self._pending: list[tuple[int, int, Vector]] = []
         self._filed: dict[int, list[int] | int] = {}
         self._frequency = np.zeros(1024, np.int32)
@@ -50,9 +53,9 @@ class NearIndex:
         self._lengths = _Column(np.float64)
 
     def __len__(self) -> int:
-        """Return how many different vectors are held."""
+        """Return how many vectors are held; of equal sparse ones one."""
         self._flush()
-        return len(self._ids)
+        return len(self._ids) + sum(len(index) for by in self._dense.values() for index in by.values())
 
     @property
     def nbytes(self) -> int:
@@ -67,13 +70,28 @@ class NearIndex:
 
     def add(self, scope: str, id: int, vector: Vector) -> None:
         """Remember a vector; the zero vector is near to nothing and not kept."""
-        if len(vector.indices):
+        if is_dense(vector):
+            by_dimension = self._dense.setdefault(scope, {})
+            dimension = len(vector.indices)
+            if dimension not in by_dimension:
+                by_dimension[dimension] = DenseIndex(dimension)
+            by_dimension[dimension].add(id, vector)
+        elif len(vector.indices):
             self._pending.append((self._scopes.setdefault(scope, len(self._scopes)), id, vector))
 
     def nearest(self, scope: str, vector: Vector) -> tuple[int, float] | None:
         """Return (id, cosine) of the nearest at or above the threshold, of equals the one with the least id."""
+        if not len(vector.indices):
+            return None
+        answers = [self._nearest_sparse(scope, vector)]
+        answers += [i.nearest(vector, self.threshold, SLACK) for i in self._dense.get(scope, {}).values()]
+        return max((a for a in answers if a is not None), key=lambda a: (a[1], -a[0]), default=None)
+
+    # Asking
+
+    def _nearest_sparse(self, scope: str, vector: Vector) -> tuple[int, float] | None:
         number = self._scopes.get(scope)
-        if number is None or not len(vector.indices):
+        if number is None:
             return None
         self._flush()
         rows = self._candidates(number, vector)
@@ -85,8 +103,6 @@ class NearIndex:
             return None
         ids = self._ids.array[rows[cosines >= best - SLACK]]
         return int(ids.min()), min(best, 1.0)
-
-    # Asking
 
     def _candidates(self, scope: int, vector: Vector) -> NDArray[np.int64]:
         base = scope << 32

@@ -1,4 +1,4 @@
-"""Measures the threshold question on sparse vectors: time by size, memory, bulk adding; brute force beside it.
+"""Measures the threshold question: time by size, memory, bulk adding; brute force beside it.
 
     python tests/benchmarks/bench_novelty.py [SIZE …]
 
@@ -88,12 +88,32 @@ def measure(size: int) -> None:
     print(f"{row} {added:>9.2f} {kilobytes:>8.2f} {1e3 * by_force:>9.1f} {by_force / question:>8.0f}x")
 
 
+def measure_dense(size: int, threshold: float) -> None:
+    """Print one row for 384 dense floats in 200 clusters, whose members have cosines of about 0.9."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(200, 384)).astype(np.float32)
+    rows = centres[rng.integers(200, size=size + 50)] + 0.33 * rng.normal(size=(size + 50, 384)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    places = np.arange(384, dtype=np.int32)
+    novelty = Cosine(Cosine.Options(threshold=threshold))
+    added = cpu(lambda: [novelty.add("island", id, Vector(places, row)) for id, row in enumerate(rows[:size])])
+    asked = [Vector(places, row) for row in rows[size:]]
+    question = cpu(lambda: [novelty.nearest("island", one) for one in asked]) / len(asked)
+    by_force = cpu(lambda: [(rows[:size] @ one.values).max() for one in asked]) / len(asked)
+    print(f"{size:>9,} at {threshold:<6} {1e3 * question:>9.3f} ms   added in {added:.2f} s", end="")
+    print(f"   brute force {1e3 * by_force:.1f} ms, {by_force / question:.1f}x")
+
+
 def main() -> None:
     """Print the table."""
     print(f"{'vectors':>9} {'nonzero':>8} {'new ms':>9} {'known ms':>9} {'add+ms':>9} {'bulk s':>9} ", end="")
     print(f"{'kB each':>7} {'brute ms':>9} {'ratio':>9}")
     for size in map(int, sys.argv[1:] or ["1000", "10000", "100000"]):
         measure(size)
+    print("dense, 384 floats")
+    for size in (10_000, 100_000):
+        for threshold in (0.999, 0.99):
+            measure_dense(size, threshold)
 
 
 if __name__ == "__main__":
