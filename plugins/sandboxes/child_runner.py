@@ -20,7 +20,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 _exit, _write = os._exit, os.write
 _WITHOUT = "speciate"
@@ -206,8 +206,8 @@ def outcome_of(request: Mapping[str, Any]) -> bytes:
         return b"Ecrashed\n" + explain(error, files).encode("utf-8", "backslashreplace")
 
 
-def run_and_leave(request: Mapping[str, Any], result: int) -> None:
-    """Run a program, write its result to a descriptor and end this process. Never returns."""
+def run_and_leave(request: Mapping[str, Any], result: int) -> NoReturn:
+    """Run a program, write its result to a descriptor and end this process."""
     status = 1
     try:
         data = memoryview(outcome_of(request))

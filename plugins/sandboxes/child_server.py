@@ -12,11 +12,9 @@ import glob
 import importlib
 import json
 import os
-import select
 import signal
 import struct
 import sys
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
@@ -25,12 +23,9 @@ from . import child_confine as confine
 from . import child_landlock as landlock
 from . import child_runner as runner
 from . import child_seccomp as seccomp
+from .child_watch import Watch
 
 LAYERS = ("namespaces", "read-only mounts", "scratch", "own user", "landlock", "seccomp")
-
-_CHUNK = 1 << 16
-_HEADER_BYTES = 1 << 10
-_ROUGHLY_NOW_S = 0.005
 
 
 def read_exactly(descriptor: int, count: int) -> bytes:
@@ -55,89 +50,6 @@ def send(descriptor: int, about: Mapping[str, Any], *stretches: bytes) -> None:
     rest = memoryview(struct.pack(">I", len(body)) + body)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-class Watch:
-    """Reads what a candidate writes until it ends or reaches a limit.
-
-    `stopped` is None, `wall`, `cpu`, `output` (it wrote too much) or `closed` (the engine is gone).
-    """
-
-    def __init__(self, pid: int, result: int, printed: int, requests: int, limits: Mapping[str, Any]) -> None:
-        self.stopped: str | None = None
-        self.result = bytearray()
-        self.printed = bytearray()
-        self.printed_more = False
-        self._began = time.monotonic()
-        self._limits = limits
-        self._result, self._printed, self._requests = result, printed, requests
-        self._clock = (~pid << 3) | 2
-        self._handle = os.pidfd_open(pid)
-        self._poll = select.poll()
-        for descriptor in (result, printed):
-            os.set_blocking(descriptor, False)
-            self._poll.register(descriptor, select.POLLIN)
-        self._poll.register(self._handle, select.POLLIN)
-        self._poll.register(requests, 0)
-
-    def until_it_ends(self) -> None:
-        """Return when the candidate has ended or is to be killed."""
-        while self.stopped is None:
-            left = self._left()
-            if left is None:
-                return
-            for descriptor, _ in self._poll.poll(left * 1000 + 1):
-                if descriptor == self._handle:
-                    return
-                if descriptor == self._requests:
-                    self.stopped = "closed"
-                elif not self._read(descriptor):
-                    self._poll.unregister(descriptor)
-
-    def read_the_rest(self) -> None:
-        """Read what still lies in the pipes of a candidate that has ended."""
-        for descriptor in (self._result, self._printed):
-            while self.stopped is None and self._read(descriptor) is True:
-                pass
-
-    def close(self) -> None:
-        """Give the descriptors back."""
-        for descriptor in (self._handle, self._result, self._printed):
-            os.close(descriptor)
-
-    def elapsed(self) -> float:
-        """Return the seconds since the candidate was started."""
-        return time.monotonic() - self._began
-
-    def _left(self) -> float | None:
-        """Return for how long no limit can be reached, in seconds; None, and say which, when one is."""
-        wall = self._limits["wall_s"] - self.elapsed()
-        try:
-            cpu = self._limits["cpu_s"] - time.clock_gettime(self._clock)
-        except OSError:
-            cpu = self._limits["cpu_s"]
-        if wall <= 0 or cpu <= 0:
-            self.stopped = "wall" if wall <= 0 else "cpu"
-            return None
-        return float(min(wall, max(cpu / (os.cpu_count() or 1), _ROUGHLY_NOW_S)))
-
-    def _read(self, descriptor: int) -> bool | None:
-        """Read once; return False at the end and None when there is nothing now."""
-        try:
-            chunk = os.read(descriptor, _CHUNK)
-        except BlockingIOError:
-            return None
-        if not chunk:
-            return False
-        if descriptor == self._result:
-            self.result += chunk
-            if len(self.result) > self._limits["output_bytes"] + _HEADER_BYTES:
-                self.stopped = "output"
-        else:
-            room = self._limits["stdout_bytes"] - len(self.printed)
-            self.printed += chunk[:room]
-            self.printed_more = self.printed_more or len(chunk) > room
-        return True
 
 
 class Server:
@@ -223,11 +135,12 @@ class Server:
     def _run(self, request: bytes) -> None:
         result_in, result_out = os.pipe()
         printed_in, printed_out = os.pipe()
+        fault_in, fault_out = os.pipe()
         pid = os.fork()
         if not pid:
-            self._be_candidate(request, result_out, printed_out)
-        os.close(result_out)
-        os.close(printed_out)
+            self._be_candidate(request, result_out, printed_out, fault_out)
+        for descriptor in (result_out, printed_out, fault_out):
+            os.close(descriptor)
         watch = Watch(pid, result_in, printed_in, self._requests, self._limits)
         try:
             watch.until_it_ends()
@@ -236,11 +149,15 @@ class Server:
         watch.read_the_rest()
         wall = watch.elapsed()
         watch.close()
+        # Everyone who could write to it is gone, so this ends; the candidate never had it.
+        fault = os.read(fault_in, 1000)
+        os.close(fault_in)
         if watch.stopped == "closed":
             sys.exit(0)
         if self._scratch is not None and self._scratch.renew():
             self._renew_rules()
         about = {
+            "fault": fault.decode("utf-8", "replace"),
             "stopped": watch.stopped,
             "exit": os.waitstatus_to_exitcode(state),
             "cost": [wall, usage[0], usage[1]],
@@ -249,32 +166,39 @@ class Server:
         }
         send(self._answers, about, bytes(watch.result), bytes(watch.printed))
 
-    def _be_candidate(self, request: bytes, result: int, printed: int) -> NoReturn:
-        """Turn the forked process into a confined candidate and run it."""
+    def _be_candidate(self, request: bytes, result: int, printed: int, fault: int) -> NoReturn:
+        """Turn the forked process into a confined candidate and run it; say on `fault` when that cannot be done."""
         try:
-            os.setsid()
-            for source, target in ((os.open(os.devnull, os.O_RDONLY), 0), (printed, 1), (printed, 2)):
-                os.dup2(source, target)
-            if self._scratch is not None:
-                os.chdir(self._scratch.path)
-            confine.close_all_but({result} if self._rules is None else {result, self._rules})
-            limits = self._limits
-            basics.limit(limits["cpu_s"], self._size + limits["memory_bytes"], limits["scratch_bytes"], self._tasks)
-            confine.drop_privileges(self._user, self._user)
-            basics.die_with_parent()
-            confine.hide_memory()
-            confine.no_new_privileges()
-            if self._rules is not None:
-                landlock.restrict(self._rules)
-                os.close(self._rules)
-            if self._load is not None:
-                self._load(os.getpid())
-            content = json.loads(request)
-            if self._scratch is not None and len(content["files"]) > 1:
-                materialise(content["files"])
-            runner.run_and_leave(content, result)
-        finally:
-            os._exit(111)
+            content = self._confine(request, result, printed, fault)
+        except BaseException as error:  # noqa: BLE001 no candidate may run when this went wrong
+            os.write(fault, f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
+            os._exit(1)
+        os.close(fault)
+        runner.run_and_leave(content, result)
+
+    def _confine(self, request: bytes, result: int, printed: int, fault: int) -> dict[str, Any]:
+        """Give up everything that a candidate may not have; return what is to be run."""
+        content: dict[str, Any] = json.loads(request)
+        os.setsid()
+        for source, target in ((os.open(os.devnull, os.O_RDONLY), 0), (printed, 1), (printed, 2)):
+            os.dup2(source, target)
+        if self._scratch is not None:
+            os.chdir(self._scratch.path)
+        confine.close_all_but({result, fault, *(() if self._rules is None else (self._rules,))})
+        limits = self._limits
+        basics.limit(limits["cpu_s"], self._size + limits["memory_bytes"], limits["scratch_bytes"], self._tasks)
+        confine.drop_privileges(self._user, self._user)
+        basics.die_with_parent()
+        confine.hide_memory()
+        confine.no_new_privileges()
+        if self._rules is not None:
+            landlock.restrict(self._rules)
+            os.close(self._rules)
+        if self._load is not None:
+            self._load(os.getpid())
+        if self._scratch is not None and len(content["files"]) > 1:
+            materialise(content["files"])
+        return content
 
     @property
     def _tasks(self) -> int | None:
@@ -319,10 +243,11 @@ def materialise(files: Mapping[str, str]) -> None:
         target = os.path.normpath(path)
         if os.path.isabs(target) or target.startswith(".."):
             continue
-        if os.path.dirname(target):
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-        with contextlib.suppress(OSError), open(target, "wb") as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
+        # What cannot be a path, or does not fit, is not there; whoever made the program may have meant it so.
+        with contextlib.suppress(OSError, ValueError):
+            os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
+            with open(target, "wb") as file:
+                file.write(text.encode("utf-8", "surrogatepass"))
 
 
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64")

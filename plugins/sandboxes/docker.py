@@ -15,7 +15,7 @@ from ...core.errors import SpeciateError
 from ...core.sandbox import Level
 from .docker_link import DockerLink
 from .docker_probe import PROBE, read_probe
-from .launching import BOOTSTRAP, clean_environment, insist, shown_folders, withheld_packages
+from .launching import APART, BOOTSTRAP, clean_environment, insist, shown_folders, withheld_packages
 from .link import Link, Outage
 from .served import ServedSandbox
 
@@ -52,7 +52,7 @@ class DockerSandbox(ServedSandbox):
                 self._probed = self._probe(image)
             limits = self._workspace.limits
             memory = limits.memory_bytes + limits.scratch_bytes + _SERVER_BYTES
-            command = [self._python(), "-I", "-B", "-c", BOOTSTRAP]
+            command = [self._python(), *APART, "-c", BOOTSTRAP]
             return DockerLink(
                 self._client.api, **self._container(image, command, memory, _PROCESSES, limits.scratch_bytes)
             )

@@ -12,7 +12,15 @@ from typing import Any
 from ...core.errors import SpeciateError
 from ...core.sandbox import Job, Level
 
-CHILD_PARTS = ("child_basics", "child_seccomp", "child_landlock", "child_confine", "child_runner", "child_server")
+CHILD_PARTS = (
+    "child_basics",
+    "child_seccomp",
+    "child_landlock",
+    "child_confine",
+    "child_runner",
+    "child_watch",
+    "child_server",
+)
 """The modules that are sent to the server as text, in the order in which they need one another."""
 
 BOOTSTRAP = """
@@ -39,6 +47,12 @@ for name, text in hello.pop("parts"):
     setattr(package, name, module)
     exec(compile(text, "<" + name + ">", "exec"), module.__dict__)
 module.main(hello, requests, answers)
+"""
+
+APART = ("-s", "-P", "-B")
+"""How Python is started: without the current folder, the user's own packages and files of its own.
+
+The environment is clean already, and `-I` would make Python overlook the hash seed that is in it.
 """
 
 _KEPT = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "SYSTEMROOT")
@@ -97,7 +111,7 @@ def shown_folders() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     The path is that of an interpreter by itself: this one's may hold the current folder, and whatever lies there.
     """
-    asked = [sys.executable, "-I", "-B", "-c", "import json, sys; print(json.dumps(sys.path))"]
+    asked = [sys.executable, *APART, "-c", "import json, sys; print(json.dumps(sys.path))"]
     found = json.loads(subprocess.run(asked, capture_output=True, check=True, env=clean_environment()).stdout)
     path = tuple(os.path.realpath(p) for p in found if os.path.isdir(p) and not _holds_the_engine(os.path.realpath(p)))
     shown = {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix), *path}

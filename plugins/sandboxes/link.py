@@ -14,7 +14,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import Any
 
-from .launching import BOOTSTRAP, clean_environment
+from .launching import APART, BOOTSTRAP, clean_environment
 
 _FAREWELL_S = 0.5
 _CHUNK = 1 << 20
@@ -79,7 +79,7 @@ class LocalLink(Link):
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-c", BOOTSTRAP],
+            [sys.executable, *APART, "-c", BOOTSTRAP],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

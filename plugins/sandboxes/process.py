@@ -15,7 +15,7 @@ from ...core.evaluation import RunResult, Status
 from ...core.program import Program
 from ...core.sandbox import Job, Level, Sandbox, SelfTest, Workspace
 from .child_basics import empty_folder
-from .launching import BOOTSTRAP, child_parts, insist, request_of
+from .launching import APART, BOOTSTRAP, child_parts, insist, request_of
 from .results import run_result
 from .watched import CannotStart, Watched
 
@@ -87,7 +87,7 @@ class ProcessSandbox(Sandbox):
                 if self._closed:
                     raise CannotStart("the sandbox is closed")
                 candidate = self._running = Watched(
-                    [sys.executable, "-I", "-B", "-c", BOOTSTRAP], self._workspace.limits, folder
+                    [sys.executable, *APART, "-c", BOOTSTRAP], self._workspace.limits, folder
                 )
             try:
                 ended = candidate.run(json.dumps(hello).encode("ascii"))

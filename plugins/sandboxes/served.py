@@ -52,6 +52,8 @@ class ServedSandbox(Sandbox):
                 link = self._link or self._start()
                 link.send(request)
                 about, body = link.receive(limits.wall_s + _SLACK_S)
+                if about["fault"]:
+                    raise Outage(f"it could not be confined: {about['fault']}")
             except (Outage, SpeciateError) as error:
                 fault = str(error)
                 self._end()

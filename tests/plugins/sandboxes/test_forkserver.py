@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from boxes import LIMITS, WORKSPACE, children, job, lives
@@ -148,6 +149,40 @@ def test_numpy_is_seeded_when_only_the_candidate_imports_it() -> None:
         text = "import numpy as np\nx = float(np.random.rand())\ndef main():\n    return x\n"
         assert value(box.run(job(text, seed=4))) == value(box.run(job(text, seed=4)))
         assert value(box.run(job(text, seed=4))) != value(box.run(job(text, seed=5)))
+    finally:
+        box.close()
+
+
+def test_texts_hash_alike_in_every_server(sandbox: ForkServer) -> None:
+    text = "def main():\n    return [hash('text'), list({'a', 'b', 'c', 'd', 'e'})]\n"
+    other = ForkServer()
+    other.open(Workspace(limits=LIMITS))
+    try:
+        assert value(other.run(job(text))) == value(sandbox.run(job(text)))
+    finally:
+        other.close()
+
+
+def test_a_program_whose_files_cannot_be_written_is_no_outage(sandbox: ForkServer) -> None:
+    files = {"program.py": "def main():\n    return 1\n", "a": "x", "a/b": "y", "n\0l": "z", "../out": "w", "/abs": "v"}
+    assert value(sandbox.run(Job(Program.of(files), "program.py"))) == 1
+
+
+def test_a_candidate_that_cannot_be_confined_is_not_run() -> None:
+    class Broken(ForkServer):
+        """A server whose filter cannot be loaded, as on a kernel that refuses it."""
+
+        def _hello(self) -> dict[str, Any]:
+            hello = super()._hello()
+            parts = dict(hello["parts"])
+            parts["child_server"] = parts["child_server"].replace("confine.no_new_privileges()", "1 / 0")
+            return {**hello, "parts": list(parts.items())}
+
+    box = Broken()
+    box.open(Workspace(limits=LIMITS))
+    try:
+        said = reason(box.run(job("def main():\n    return 1\n")), Status.INFRA)
+        assert "it could not be confined: ZeroDivisionError" in said
     finally:
         box.close()
 
