@@ -36,6 +36,16 @@ class Best:
     evaluations: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Passport:
+    """What travels of an individual; one that is settled, a seed or a migrant, does not migrate."""
+
+    newcomer: Newcomer
+    member: Member
+    generation: int
+    settled: bool
+
+
 class Population:
     """All islands of a run. Equal sequences of births give equal populations."""
 
@@ -150,38 +160,45 @@ class Population:
             return ()
         for island in self.islands:
             island.births_at_migration = island.births
-        return tuple(done for wish in plan if (done := self._carry_out(wish)) is not None)
+        # Taken before anybody travels: an arrival may push somebody out who was to leave.
+        papers = [self._passports(wish) for wish in plan]
+        return tuple(wish for wish, ready in zip(plan, papers, strict=True) if self._carry_out(wish, ready))
 
-    def _carry_out(self, wish: Move | Reset) -> Move | Reset | None:
+    def _carry_out(self, wish: Move | Reset, passports: Sequence[_Passport]) -> bool:
         if isinstance(wish, Move):
-            return wish if self._copy(wish.individual, wish.source, wish.target) else None
-        sources = {}
+            (passport,) = passports
+            abroad = self.islands[wish.target]
+            if passport.settled or passport.member.content in abroad.contents:
+                return False
+            return abroad.add(passport.newcomer, passport.member, passport.generation, migrant=True)
+        island = self.islands[wish.island]
+        island.clear()
+        for passport in passports:
+            if passport.member.content not in island.contents:
+                island.add(passport.newcomer, passport.member, passport.generation, seed=True)
+        return True
+
+    def _passports(self, wish: Move | Reset) -> list[_Passport]:
+        if isinstance(wish, Move):
+            home = self.islands[wish.source]
+            if wish.individual not in home:
+                raise ComponentError(
+                    f"the migration named individual {wish.individual}, which is not on island {wish.source}"
+                )
+            return [self._passport(home, wish.individual)]
+        passports = []
         for founder in wish.founders:
-            home = next((i for i in self.islands if founder in i and i.number != wish.island), None)
-            if home is None:
+            found = next((i for i in self.islands if founder in i and i.number != wish.island), None)
+            if found is None:
                 raise ComponentError(f"the migration named individual {founder}, which is on no other island")
-            sources[founder] = self._passport(home, founder)
-        self.islands[wish.island].clear()
-        for newcomer, member, generation in sources.values():
-            self.islands[wish.island].add(newcomer, member, generation, seed=True)
-        return wish
+            passports.append(self._passport(found, founder))
+        return passports
 
-    def _copy(self, id: int, source: int, target: int) -> bool:
-        home, abroad = self.islands[source], self.islands[target]
-        if id not in home:
-            raise ComponentError(f"the migration named individual {id}, which is not on island {source}")
-        view = home.view()
-        row = int(np.flatnonzero(view.ids == id)[0])
-        newcomer, member, generation = self._passport(home, id)
-        if view.seed[row] or view.migrant[row] or member.content in abroad.contents:
-            return False
-        return abroad.add(newcomer, member, generation, migrant=True)
-
-    def _passport(self, home: Island, id: int) -> tuple[Newcomer, Member, int]:
+    def _passport(self, home: Island, id: int) -> _Passport:
         view = home.view()
         row = int(np.flatnonzero(view.ids == id)[0])
         member = home.member(id)
         newcomer = Newcomer(
             id, float(view.fitness[row]), int(view.length[row]), float(view.novelty[row]), member.metrics
         )
-        return newcomer, member, int(view.generation[row])
+        return _Passport(newcomer, member, int(view.generation[row]), bool(view.seed[row] or view.migrant[row]))
