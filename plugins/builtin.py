@@ -17,6 +17,8 @@ def register(registry: "Registry") -> None:
     """Register by name what is imported on first use, and by path what is a file."""
     for slot, name, target in COMPONENTS:
         registry.add(slot, name, f"{PACKAGE}.{target}")
+    for slot, name, target, extra in WITH_EXTRAS:
+        registry.add(slot, name, f"{PACKAGE}.{target}", extra=extra)
     for path in sorted((ROOT / "plugins" / "presets").glob("*.toml")):
         registry.add("preset", path.stem, path)
     for path in sorted((ROOT / "problems").glob("*/problem.toml")):
@@ -30,16 +32,51 @@ COMPONENTS = (
     ("selector", "power-law", "islands.selectors:PowerLaw"),
     ("selector", "greedy", "islands.selectors:Greedy"),
     ("selector", "uniform", "islands.selectors:Uniform"),
+    ("selector", "tournament", "islands.selectors_classic:Tournament"),
+    ("selector", "truncation", "islands.selectors_classic:Truncation"),
+    ("selector", "fitness-proportional", "islands.selectors_classic:FitnessProportional"),
+    ("selector", "boltzmann", "islands.selectors_classic:Boltzmann"),
+    ("selector", "novelty-only", "islands.selectors_classic:NoveltyOnly"),
+    ("selector", "dgm", "islands.selectors_published:Dgm"),
+    ("selector", "hyperagents", "islands.selectors_published:Hyperagents"),
+    ("selector", "aflow", "islands.selectors_published:Aflow"),
+    ("selector", "puct", "islands.selectors_published:Puct"),
+    ("selector", "gepa", "islands.selectors_published:Gepa"),
+    ("selector", "funsearch", "islands.selectors_published:FunSearch"),
+    ("selector", "ucb", "islands.selectors_bandit:Ucb"),
+    ("selector", "thompson", "islands.selectors_bandit:Thompson"),
+    ("selector", "lexicase", "islands.selectors_lexicase:Lexicase"),
+    ("selector", "epsilon-lexicase", "islands.selectors_lexicase:EpsilonLexicase"),
     ("inspirations", "uniform", "islands.inspirations:UniformInspirations"),
+    ("inspirations", "best", "islands.inspirations:BestInspirations"),
+    ("inspirations", "diverse", "islands.inspirations:DiverseInspirations"),
+    ("inspirations", "nearest-better", "islands.inspirations:NearestBetter"),
+    ("inspirations", "mixed", "islands.inspirations:MixedInspirations"),
     ("embedder", "ast-ngrams", "plugins.embedders.ngrams:AstNgrams"),
     ("novelty", "cosine", "islands.novelty:Cosine"),
     ("archive", "bounded", "islands.archives:Bounded"),
+    ("archive", "unbounded", "islands.archives:Unbounded"),
+    ("archive", "map-elites", "islands.elites:MapElites"),
+    ("archive", "cvt-map-elites", "islands.elites:CvtMapElites"),
+    ("archive", "pareto", "islands.fronts:ParetoFront"),
+    ("archive", "novelty", "islands.fronts:NoveltyArchive"),
+    ("topology", "none", "islands.topologies:NoNeighbours"),
     ("topology", "ring", "islands.topologies:Ring"),
+    ("topology", "star", "islands.topologies:Star"),
+    ("topology", "torus", "islands.topologies:Torus"),
     ("topology", "full", "islands.topologies:FullyConnected"),
+    ("topology", "random-regular", "islands.topologies:RandomRegular"),
     ("migration", "copying", "islands.migration:Copying"),
+    ("migration", "by-stagnation", "islands.needs:ByStagnation"),
+    ("migration", "by-diversity", "islands.needs:ByDiversity"),
+    ("migration", "reset-worse-half", "islands.resets:ResetWorseHalf"),
+    ("migration", "splitting", "islands.resets:Splitting"),
     ("sandbox", "forkserver", "plugins.sandboxes.forkserver:ForkServer"),
     ("sandbox", "process", "plugins.sandboxes.process:ProcessSandbox"),
     ("executor", "local", "plugins.executors.local:LocalExecutor"),
     ("reporter", "progress", "plugins.reporters.progress:Progress"),
 )
 """Slot, name and `module:Class` below the package."""
+
+WITH_EXTRAS = (("sandbox", "docker", "plugins.sandboxes.docker:DockerSandbox", "docker"),)
+"""The same, with the extra that must be installed."""
