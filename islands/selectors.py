@@ -159,6 +159,9 @@ class Novel(Separable):
 
         steepness: float = Field(default=10.0, gt=0, description="How sharply quality decides.")
         pivot: float = Field(default=0.8, ge=0, le=1, description="The quantile of fitness where quality is one half.")
+        floor: float = Field(
+            default=0.01, ge=0, le=1, description="The quality of the worst: tried out, the best fade."
+        )
         novelty: float = Field(default=0.5, ge=0, le=1, description="The share of the weight that novelty scales.")
 
     options: Options
@@ -170,9 +173,11 @@ class Novel(Separable):
     def row_weights(self, view: IslandView, rows: NDArray[np.intp] | slice, scale: Scale) -> Floats:
         """Return quality / (1 + offspring + refused) * (1 - w + w * novelty).
 
-        A parent whose offspring are all refused is as explored as one whose offspring are kept: it fades.
+        Quality is f + (1 - f) sigmoid(lambda (F - pivot) / MAD): once the best have been tried a hundred times for
+        nothing, the others have their turn. A parent whose offspring are all refused is as explored as one whose offspring are kept: it fades.
         """
-        share = self.options.novelty
+        share, floor = self.options.novelty, self.options.floor
         quality = sigmoid(self.options.steepness * (view.fitness[rows] - scale.middle) / scale.spread)
+        quality = floor + (1.0 - floor) * quality
         tries = 1.0 + view.offspring[rows] + view.refused[rows]
         return np.maximum(quality / tries * (1.0 - share + share * view.novelty[rows]), 1e-300)

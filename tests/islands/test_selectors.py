@@ -86,9 +86,13 @@ def test_property_05_the_worked_example_of_shinka() -> None:
 
 
 def test_novel_weighs_shinka_by_novelty() -> None:
-    p = Novel(Novel.Options(pivot=0.5, novelty=1.0)).probabilities(view_of([1.0] * 3, novelty=[0.1, 0.2, 0.7]))
+    p = Novel(Novel.Options(pivot=0.5, floor=0.0, novelty=1.0)).probabilities(
+        view_of([1.0] * 3, novelty=[0.1, 0.2, 0.7])
+    )
     assert p == pytest.approx([0.1, 0.2, 0.7])
-    same = Novel(Novel.Options(pivot=0.5, novelty=0.0)).probabilities(view_of([1.0, 2.0, 4.0], offspring=[0, 1, 3]))
+    same = Novel(Novel.Options(pivot=0.5, floor=0.0, novelty=0.0)).probabilities(
+        view_of([1.0, 2.0, 4.0], offspring=[0, 1, 3])
+    )
     assert same == pytest.approx(Shinka().probabilities(view_of([1.0, 2.0, 4.0], offspring=[0, 1, 3])))
 
 
