@@ -2,10 +2,12 @@
 
 import itertools
 import os
+import sys
 import warnings
 from typing import Any
 
 from ...core.component import ComponentOptions
+from ...core.errors import SpeciateError
 from ...core.sandbox import Level
 from .launching import insist
 from .link import Link, LocalLink
@@ -34,7 +36,12 @@ class ForkServer(ServedSandbox):
         self._slot = next(_SLOTS)
 
     def _launch(self) -> Link:
-        """Start the process that will be the server."""
+        """Start the process that will be the server. Raises SpeciateError where it cannot work."""
+        if sys.platform != "linux":
+            raise SpeciateError(
+                f"the fork server needs Linux, and this is {sys.platform}; "
+                "use the sandbox 'docker', or 'process', which is weak"
+            )
         return LocalLink()
 
     def _ways(self) -> tuple[dict[str, Any], ...]:

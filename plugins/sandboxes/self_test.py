@@ -48,27 +48,27 @@ _ATTACKS = (
         basic=True,
     ),
     _Attack(
-        "files cannot be read",
+        "private files",
         "a candidate from reading your files: keys, the evaluator, hidden answers",
         "def main(file, token):\n    return token in open(file).read()\n",
     ),
     _Attack(
-        "the engine cannot be read",
+        "private engine",
         "a candidate from reading the engine's code and the problems that come with it",
         "def main(engine):\n    return len(open(engine).read())\n",
     ),
     _Attack(
-        "files cannot be written",
+        "read-only files",
         "a candidate from changing or deleting your files",
         "import os\ndef main(file):\n    with open(file, 'a') as f:\n        f.write('x')\n    return True\n",
     ),
     _Attack(
-        "file modes cannot be changed",
+        "fixed file modes",
         "a candidate from locking you out of your own files",
         "import os\ndef main(file):\n    os.chmod(file, 0o600)\n    return True\n",
     ),
     _Attack(
-        "no network",
+        "closed network",
         "a candidate from sending what it knows to anyone, over TCP or UDP",
         "import socket\ndef main(port, datagrams):\n    through = []\n"
         "    for kind, where in ((socket.SOCK_STREAM, port), (socket.SOCK_DGRAM, datagrams)):\n"
@@ -77,7 +77,7 @@ _ATTACKS = (
         "        except OSError:\n            pass\n    return through\n",
     ),
     _Attack(
-        "no local services",
+        "closed local services",
         "a candidate from giving orders to services of this machine, such as a container engine",
         "import socket\ndef main(service, abstract):\n    through = []\n    for where in (service, '\\0' + abstract):\n"
         "        try:\n            s = socket.socket(socket.AF_UNIX)\n            s.settimeout(1)\n"
@@ -85,17 +85,17 @@ _ATTACKS = (
         "        except OSError:\n            pass\n    return through\n",
     ),
     _Attack(
-        "other processes cannot be signalled",
+        "signal barrier",
         "a candidate from killing the engine, its neighbours or anything else of yours",
         "import os\ndef main(victim):\n    os.kill(victim, 18)\n    return True\n",
     ),
     _Attack(
-        "other processes cannot be seen into",
+        "private processes",
         "a candidate from reading the memory and the environment of other processes",
         "def main(victim, token):\n    return token in open(f'/proc/{victim}/environ').read()\n",
     ),
     _Attack(
-        "no new processes",
+        "process limit",
         "fork bombs, programs that are started, and processes that outlive the candidate",
         "import os\ndef main():\n    if os.fork() == 0:\n        os._exit(0)\n    return os.wait()[0] > 0\n",
     ),
@@ -133,17 +133,22 @@ def self_test(sandbox: Sandbox, limits: Limits) -> SelfTest:
     for name, held in getattr(sandbox, "layers", {}).items():
         layers[name] = held
         if not held:
-            missing.append(MissingLayer(name, _MECHANISMS.get(name, "what the layers above do not")))
+            missing.append(MissingLayer(name, _MECHANISMS[name]))
     return SelfTest(level_of(reports), layers, tuple(missing))
 
 
 _MECHANISMS = {
-    "landlock": "reading and writing files",
-    "seccomp": "system calls that no honest program needs, and so many faults of the kernel",
-    "namespaces": "by a second lock: sight of other processes, of the network and of shared memory",
-    "read-only mounts": "by a second lock: changing files",
-    "scratch": "nothing; but candidates have no folder to write to",
-    "own user": "by a second lock: acting as the user who runs the engine",
+    "landlock": "a candidate from reading and writing your files",
+    "seccomp": "system calls that no honest program needs, from fork to io_uring",
+    "namespaces": "a fault of the filters from showing other processes, the network and shared memory",
+    "read-only mounts": "a fault of Landlock from letting files be changed",
+    "scratch": "programs from failing that need a folder to write to",
+    "own user": "a fault of the filters from letting a candidate act as root",
+    "container: process limit": "a container from being filled with processes",
+    "container: memory limit": "a container from taking all the memory of this machine",
+    "container: read-only": "a container from being changed by a candidate for the next one",
+    "container: no network": "a container from reaching others",
+    "container: no privileges": "a candidate from using the rights of root in its container",
 }
 
 

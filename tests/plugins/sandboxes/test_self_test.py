@@ -40,7 +40,7 @@ def test_the_attacks_get_through_where_nothing_stops_them() -> None:
     assert report.level == "basic"
     open_ones = {name for name, holds in report.layers.items() if not holds}
     assert open_ones >= {
-        "files cannot be read", "files cannot be written", "the engine cannot be read", "file modes cannot be changed",
-        "no network", "no local services", "other processes cannot be signalled", "other processes cannot be seen into",
-        "no new processes", "disk limit",
+        "private files", "read-only files", "private engine", "fixed file modes",
+        "closed network", "closed local services", "signal barrier", "private processes",
+        "process limit", "disk limit",
     }  # fmt: skip
