@@ -174,7 +174,8 @@ class Novel(Separable):
         """Return quality / (1 + offspring + refused) * (1 - w + w * novelty).
 
         Quality is f + (1 - f) sigmoid(lambda (F - pivot) / MAD): once the best have been tried a hundred times for
-        nothing, the others have their turn. A parent whose offspring are all refused is as explored as one whose offspring are kept: it fades.
+        nothing, the others have their turn. A parent whose offspring are all refused is as explored as one whose
+        offspring are kept: it fades.
         """
         share, floor = self.options.novelty, self.options.floor
         quality = sigmoid(self.options.steepness * (view.fitness[rows] - scale.middle) / scale.spread)
