@@ -28,13 +28,17 @@ import math
 
 
 def evaluate(output, n):
-    """Return the metrics, a sentence of feedback, and whether the output is a solution at all."""
+    """Return the metrics, or why the output is no solution."""
     if not (isinstance(output, list) and len(output) == n):
         return {"metrics": {}, "valid": False, "feedback": f"return a list of {n} points"}
-    if not all(isinstance(p, list) and len(p) == 2 and all(0 <= v <= 1 for v in p) for p in output):
+    if not all(isinstance(p, list) and len(p) == 2 and all(map(inside, p)) for p in output):
         return {"metrics": {}, "valid": False, "feedback": "each point is [x, y] with both in 0 … 1"}
     distance = min(math.dist(p, q) for i, p in enumerate(output) for q in output[:i])
     return {"metrics": {"distance": distance}, "feedback": f"the two nearest are {distance:.4f} apart"}
+
+
+def inside(value):
+    return type(value) in (int, float) and 0 <= value <= 1
 '''
 
 SEED = '''"""Places points in the unit square."""
@@ -55,7 +59,6 @@ def main(n, seed):
 
 
 def spread(points):
-    """Return the distance of the two nearest points."""
     gaps = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
     return gaps[np.triu_indices(len(points), 1)].min()
 '''

@@ -53,7 +53,7 @@ class Scorer:
     def local(self, text: str) -> tuple[Status, str | None, dict[str, Any]]:
         """Return what the local evaluator says of an output: status, reason, and its answer.
 
-        The answer is empty when there is none. Otherwise its `metrics` and `instances` hold finite numbers only.
+        Without metrics the answer holds at most what was `printed`. Otherwise its `metrics` and `instances` are finite.
         """
         too_long = self._too_long(text)
         if too_long is not None:
@@ -62,7 +62,7 @@ class Scorer:
         if "outage" in answer:
             return Status.INFRA, f"the evaluator could not answer: {answer['outage']}", {}
         if "error" in answer:
-            return Status.INVALID, f"the evaluator raised {answer['error']}", {}
+            return Status.INVALID, f"the evaluator raised {answer['error']}", {"printed": answer["printed"]}
         fault = self._fault(answer)
         metrics, instances = _finite(answer["metrics"]), answer["instances"]
         kept = {**answer, "metrics": metrics, "instances": None if instances is None else _finite(instances)}
