@@ -21,12 +21,12 @@ def read_program(problem: Problem, path: Path) -> Program:
     try:
         if path.is_dir():
             files = {
-                p.relative_to(path).as_posix(): p.read_text(encoding="utf-8")
+                p.relative_to(path).as_posix(): p.read_text(encoding="utf-8-sig")
                 for p in sorted(path.rglob("*"))
                 if p.is_file() and "__pycache__" not in p.parts
             }
         else:
-            files = {problem.main: path.read_text(encoding="utf-8")}
+            files = {problem.main: path.read_text(encoding="utf-8-sig")}
     except FileNotFoundError:
         raise SpeciateError(f"there is no program {path}") from None
     except (OSError, UnicodeDecodeError) as error:
