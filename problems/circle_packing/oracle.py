@@ -3,11 +3,14 @@
 import json
 import math
 from fractions import Fraction
+from typing import Any, NoReturn
 
 LIMIT = 8
 
+Circles = list[list[int]]
 
-def judge(text, n=26, shape="square"):
+
+def judge(text: str, n: int = 26, shape: str = "square") -> dict[str, Any]:
     """Return {"valid", "score", "score_exact", "reason"} for the text of an output.
 
     Valid: a list of n rows [x, y, r] of JSON numbers with r >= 0, no two circles overlapping, all inside the unit
@@ -31,25 +34,25 @@ def judge(text, n=26, shape="square"):
     }
 
 
-def _read(text):
+def _read(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_object)
     except RecursionError:
         raise ValueError("the output is nested too deeply") from None
 
 
-def _refuse_constant(name):
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number of JSON")
 
 
-def _refuse_object(pairs):
+def _refuse_object(pairs: object) -> NoReturn:
     raise ValueError("the output must be a list of rows, not an object")
 
 
-def _circles(rows, n):
-    if type(rows) is not list or len(rows) != n:
+def _circles(rows: Any, n: int) -> list[list[float]]:
+    if type(rows) is not list or len(rows) != n or not rows:
         found = f"{len(rows)} rows" if type(rows) is list else type(rows).__name__
-        raise ValueError(f"the output must be a list of {n} rows, not {found}")
+        raise ValueError(f"the output must be a list of {n} rows, at least one, not {found}")
     for number, row in enumerate(rows):
         if type(row) is not list or len(row) != 3:
             raise ValueError(f"row {number} must be a list of x, y, r")
@@ -61,14 +64,14 @@ def _circles(rows, n):
     return rows
 
 
-def _integers(circles):
+def _integers(circles: list[list[float]]) -> tuple[Circles, int]:
     """Scale all values to integers by one power of two: every double is a dyadic rational."""
-    ratios = [[float(v).as_integer_ratio() if type(v) is float else (v, 1) for v in row] for row in circles]
+    ratios = [[v.as_integer_ratio() for v in row] for row in circles]
     unit = max(denominator for row in ratios for _, denominator in row)
     return [[numerator * (unit // denominator) for numerator, denominator in row] for row in ratios], unit
 
 
-def _check(circles, unit, shape):
+def _check(circles: Circles, unit: int, shape: str) -> None:
     for number, (x, y, r) in enumerate(circles):
         if r < 0:
             raise ValueError(f"circle {number} has a negative radius")
@@ -86,7 +89,7 @@ def _check(circles, unit, shape):
                 raise ValueError(f"circles {j} and {i} overlap")
 
 
-def _down(exact):
+def _down(exact: Fraction) -> float:
     """Return the largest double that is not above an exact value."""
     near = exact.numerator / exact.denominator
     return near if Fraction(near) <= exact else math.nextafter(near, -math.inf)
