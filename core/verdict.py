@@ -13,7 +13,8 @@ def verdict(problem: Problem, path: Path) -> dict[str, Any]:
     """Judge the output in a file, which is read as JSON text and may hold anything.
 
     Without an oracle `valid` and `score` are None and only the local evaluator speaks; where that cannot answer, its
-    `valid` is None. Raises SpeciateError when the file cannot be read or nobody answers, ProblemError when a judge fails.
+    `valid` is None. Raises SpeciateError when the file cannot be read or nobody answers, ProblemError when a judge
+    cannot be loaded or the oracle fails.
     """
     text = _read(problem, path)
     scorer = Scorer(problem)
