@@ -10,6 +10,8 @@ from speciate.core.testing import SandboxContract
 from speciate.plugins.sandboxes.auto import AutoSandbox
 from speciate.plugins.sandboxes.forkserver import ForkServer
 
+pytestmark = pytest.mark.filterwarnings("ignore:candidates are contained by a process alone:RuntimeWarning")
+
 
 class TestAuto(SandboxContract):
     def component(self) -> AutoSandbox:

@@ -91,8 +91,8 @@ def main(way: str) -> None:
                 box.close()
                 scorer.close()
 
+        before = rate(HONEST)
         for cheat in CHEATS:
-            before = rate(HONEST)
             score = rate(cheat.text)
             print(
                 json.dumps(
