@@ -1,9 +1,9 @@
 """speciate grows programs: solutions, harnesses and policy weights, evolved in one population.
 
-    from speciate import search
+from speciate import search
 
-    run = search("circle_packing", evaluations=200, seed=1)
-    print(run.best)
+run = search("circle_packing", evaluations=200, seed=1)
+print(run.best)
 """
 
 from typing import TYPE_CHECKING, Any

@@ -111,6 +111,11 @@ def _components() -> Iterator[str]:
         base = "" if slot in PATH_SLOTS else f"\n\n{inspect.cleandoc(SLOTS[slot].__doc__ or '')}"
         yield f"### `{slot}`{base}"
         for name in registry.names(slot):
+            extra = registry.entry(slot, name).extra
+            if extra is not None:
+                # Told without its options, which only those who have the extra can load.
+                yield f"#### `{slot}:{name}`\n\n{registry.summary(slot, name)} It needs the extra `{extra}`."
+                continue
             info = registry.describe(slot, name)
             made = None if slot in PATH_SLOTS else registry.component(slot, name)
             table = f"\n\n{_table(made.Options)}" if made is not None and info.options else ""

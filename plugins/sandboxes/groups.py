@@ -94,7 +94,7 @@ class TreeWatch(threading.Thread):
         self.join()
 
     def _look(self) -> str | None:
-        used = [about for about in map(usage, descendants(self._pid)) if about is not None]
+        used = [about for about in map(usage, family(self._pid)) if about is not None]
         self.cpu_s = max(self.cpu_s, sum(cpu for cpu, _ in used))
         memory = sum(size for _, size in used)
         self.memory_bytes = max(self.memory_bytes, memory)
@@ -105,7 +105,7 @@ class TreeWatch(threading.Thread):
         return "memory" if not self._groups.paths and memory > self._limits.memory_bytes else None
 
 
-def descendants(pid: int) -> set[int]:
+def family(pid: int) -> set[int]:
     """Return the numbers of all processes below one, itself included."""
     parents: dict[int, int] = {}
     for name in os.listdir("/proc"):
