@@ -5,6 +5,7 @@ import itertools
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ...core.sandbox import Limits
 _ROOT = Path("/sys/fs/cgroup")
 _COUNTER = itertools.count()
 _PERIOD_S = 0.05
+_BURIAL_S, _A_MOMENT_S = 5.0, 0.002
 
 
 class Groups:
@@ -46,15 +48,12 @@ class Groups:
         return False
 
     def close(self) -> None:
-        """Kill what is left in the groups and remove them."""
-        for path in self.paths:
-            with contextlib.suppress(OSError):
-                for pid in (path / "cgroup.procs").read_text().split():
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(int(pid), signal.SIGKILL)
-            with contextlib.suppress(OSError):
-                path.rmdir()
-        self.paths = [path for path in self.paths if path.exists()]
+        """Kill what is left in the groups and remove them, once the kernel has buried all of it."""
+        deadline = time.monotonic() + _BURIAL_S
+        while self.paths and time.monotonic() < deadline:
+            self.paths = [path for path in self.paths if not _removed(path)]
+            if self.paths:
+                time.sleep(_A_MOMENT_S)
 
     def _make(self, path: Path, limits: dict[str, int]) -> None:
         path.mkdir()
@@ -63,6 +62,17 @@ class Groups:
             # There may be no limit on swap where there is no swap.
             with contextlib.suppress(FileNotFoundError):
                 (path / name).write_text(str(limit))
+
+
+def _removed(path: Path) -> bool:
+    """Kill what is in a group and try to remove it, which works when nothing is left in it."""
+    with contextlib.suppress(OSError):
+        for pid in (path / "cgroup.procs").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        path.rmdir()
+    return not path.exists()
 
 
 class TreeWatch(threading.Thread):

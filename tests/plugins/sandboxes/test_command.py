@@ -205,6 +205,20 @@ def test_groups_are_removed() -> None:
     assert not any(path.exists() for path in paths)
 
 
+def test_commands_leave_no_group_behind(box: CommandSandbox) -> None:
+    def ours() -> list[str]:
+        return [path.name for path in Path("/sys/fs/cgroup").glob(f"*/speciate-{os.getpid()}-*")]
+
+    before = ours()
+    for script in (
+        "true",
+        "sleep 600 & sleep 600 & true",
+        "for i in 1 2 3 4 5 6 7 8; do (yes > /dev/null) & done; exit 1",
+    ):
+        sh(box, script)
+    assert ours() == before
+
+
 def test_usage_is_read_for_what_lives_and_for_nothing_else() -> None:
     mine = usage(os.getpid())
     assert mine is not None
