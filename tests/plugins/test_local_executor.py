@@ -1,6 +1,7 @@
 """The local executor: who is free, what is nobody's fault, and how it ends."""
 
 import asyncio
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Coroutine
@@ -44,6 +45,7 @@ class InThisProcess(Sandbox):
     def __init__(self, counted: "Counted") -> None:
         super().__init__(None)
         self.counted = counted
+        self.busy = threading.Lock()
 
     def open(self, workspace: Workspace) -> None:
         self.counted.opened += 1
@@ -51,7 +53,12 @@ class InThisProcess(Sandbox):
             raise SpeciateError("no sandbox today")
 
     def run(self, job: Job) -> RunResult:
-        return self.counted.run(job)
+        if not self.busy.acquire(blocking=False):
+            self.counted.doubled += 1
+            return RunResult(Status.INFRA, None, "this sandbox runs another candidate")
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.busy.release)
+            return self.counted.run(job)
 
     def close(self) -> None:
         self.counted.closed += 1
@@ -62,7 +69,7 @@ class Counted:
     """What all sandboxes of one executor share."""
 
     def __init__(self, run: Callable[[Job], RunResult] | None = None) -> None:
-        self.opened = self.closed = self.alive = self.most = 0
+        self.opened = self.closed = self.alive = self.most = self.doubled = 0
         self.fails_to_open = False
         self.started, self.release = threading.Semaphore(0), threading.Event()
         self._lock = threading.Lock()
@@ -118,23 +125,22 @@ def test_never_more_candidates_run_than_there_are_workers(problem: Problem) -> N
 
 def test_a_cancelled_evaluation_keeps_its_worker_until_the_candidate_has_ended(problem: Problem) -> None:
     counted = Counted()
-    counted._run = counted.wait
+    counted._run = lambda job: counted.wait(job) if "first" in job.program.text(job.main) else RunResult(Status.OK, "1")
 
-    async def cancel_the_first(executor: LocalExecutor) -> Scored:
-        first = asyncio.create_task(executor.evaluate(task(problem, "x = 1")))
+    async def cancel_the_first(executor: LocalExecutor) -> list[Scored]:
+        first = asyncio.create_task(executor.evaluate(task(problem, "x = 'first'")))
         await asyncio.to_thread(counted.started.acquire)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
-        second = asyncio.create_task(executor.evaluate(task(problem, "x = 2")))
-        await asyncio.wait([second], timeout=0.2)
-        assert not second.done(), "the only worker is still busy with the first candidate"
+        later = [await executor.evaluate(task(problem, f"x = {n}")) for n in range(4)]
+        assert counted.alive == 1, "the first candidate still runs, for nobody"
         counted.release.set()
-        return await second
+        return later
 
-    scored = with_executor(problem, counted.sandbox, 1, cancel_the_first)
-    assert scored.evaluation.status is Status.OK
-    assert counted.most == 1
+    scored = with_executor(problem, counted.sandbox, 2, cancel_the_first)
+    assert [each.evaluation.status for each in scored] == [Status.OK] * 4
+    assert counted.doubled == 0
 
 
 def test_random_cancellations_neither_lose_nor_double_a_worker(problem: Problem) -> None:
@@ -151,6 +157,7 @@ def test_random_cancellations_neither_lose_nor_double_a_worker(problem: Problem)
 
     assert with_executor(problem, counted.sandbox, 2, storm).evaluation.status is Status.OK
     assert counted.most <= 2
+    assert counted.doubled == 0
 
 
 def test_an_outage_is_tried_once_more_and_then_told(problem: Problem) -> None:
