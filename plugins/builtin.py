@@ -72,6 +72,7 @@ COMPONENTS = (
     ("migration", "reset-worse-half", "islands.resets:ResetWorseHalf"),
     ("migration", "splitting", "islands.resets:Splitting"),
     ("sandbox", "forkserver", "plugins.sandboxes.forkserver:ForkServer"),
+    ("sandbox", "auto", "plugins.sandboxes.auto:AutoSandbox"),
     ("sandbox", "process", "plugins.sandboxes.process:ProcessSandbox"),
     ("executor", "local", "plugins.executors.local:LocalExecutor"),
     ("reporter", "progress", "plugins.reporters.progress:Progress"),
