@@ -187,7 +187,8 @@ for module in {modules!r}:
     except ModuleNotFoundError as error:
         assert error.name in {EXTRAS!r}, error
 files = [getattr(module, "__file__", None) or "" for module in sys.modules.values()]
-print(sorted(f for f in files if f.startswith({str(ROOT)!r}) and files.count(f) > 1))
+rooms = tuple({str(ROOT)!r} + "/" + room + "/" for room in {ROOMS!r})
+print(sorted(f for f in files if f.startswith(rooms) and files.count(f) > 1))
 """
     assert output_of(PREAMBLE + script) == "[]"
 

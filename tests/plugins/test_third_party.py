@@ -43,7 +43,7 @@ def python(installed: Path, script: str) -> subprocess.CompletedProcess[str]:
 def test_its_selector_is_found_by_its_entry_point(installed: Path) -> None:
     script = (
         "import json; from speciate.core.loading import Plugins; plugins = Plugins.installed()\n"
-        "info = plugins.registry.describe('selector', 'tournament')\n"
+        "info = plugins.registry.describe('selector', 'third-party-tournament')\n"
         "print(json.dumps([info.summary, str(info.owner), [o.name for o in info.options], plugins.skipped]))"
     )
     done = python(installed, script)
@@ -58,17 +58,17 @@ def test_its_selector_is_found_by_its_entry_point(installed: Path) -> None:
 def test_a_configuration_may_choose_it(installed: Path) -> None:
     script = (
         "from speciate.core.loading import Plugins; from speciate.core.config import resolve\n"
-        "print(resolve(Plugins.installed(), settings=['selector=tournament', 'selector.size=5']).selector)"
+        "print(resolve(Plugins.installed(), settings=['selector=third-party-tournament', 'selector.size=5']).selector)"
     )
     done = python(installed, script)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "{'use': 'tournament', 'size': 5}"
+    assert done.stdout.strip() == "{'use': 'third-party-tournament', 'size': 5}"
 
 
 def test_without_it_its_name_is_unknown(tmp_path: Path) -> None:
     script = (
         "from speciate.core.loading import Plugins; from speciate.core.config import resolve\n"
-        "resolve(Plugins.installed(), settings=['selector=tournament'])"
+        "resolve(Plugins.installed(), settings=['selector=third-party-tournament'])"
     )
     done = python(tmp_path, script)
-    assert "no selector named 'tournament'" in done.stderr
+    assert "no selector named 'third-party-tournament'" in done.stderr

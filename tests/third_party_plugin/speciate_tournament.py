@@ -19,4 +19,4 @@ class Tournament(Selector):
 
 @hookimpl
 def register(registry):
-    registry.add("selector", "tournament", Tournament)
+    registry.add("selector", "third-party-tournament", Tournament)
