@@ -1,4 +1,4 @@
-"""Building blocks for the Heilbronn problem: starts, a local optimiser, moves and acceptance, each an ordinary function.
+"""Building blocks for Heilbronn's problem: starts, a local optimiser, moves and acceptance, ordinary functions all.
 
 Points are a float array (n, 2) of x, y in the triangle (0, 0), (1, 0), (0, 1), in the unit square or, for the region
 "convex", anywhere: then the region is their own hull. No block writes into its arguments. Solving is what costs: each
