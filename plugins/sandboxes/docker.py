@@ -122,7 +122,7 @@ class DockerSandbox(ServedSandbox):
             "working_dir": "/",
             "stdin_open": True,
             "host_config": surroundings,
-            "labels": {"speciate": "sandbox"},
+            "labels": {"speciate": "sandbox", "speciate.engine": str(os.getpid())},
             "entrypoint": [],
         }
         return {"container": about}

@@ -32,8 +32,10 @@ except docker.errors.DockerException as error:
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it answers")]
 
 
-def containers() -> list[str]:
-    return [c.id for c in CLIENT.containers.list(all=True, filters={"label": "speciate=sandbox"})]
+def containers(engine: int | None = None) -> list[str]:
+    """Return the containers that this process started, or another: several may use one container engine."""
+    label = f"speciate.engine={os.getpid() if engine is None else engine}"
+    return [c.id for c in CLIENT.containers.list(all=True, filters={"label": label})]
 
 
 @pytest.fixture(scope="module")
@@ -99,18 +101,17 @@ def test_an_engine_that_is_killed_leaves_no_container() -> None:
         "from speciate.core.sandbox import Workspace\nfrom speciate.plugins.sandboxes.docker import DockerSandbox\n"
         "box = DockerSandbox()\nbox.open(Workspace())\nprint('open', flush=True)\ntime.sleep(600)\n"
     )
-    before = containers()
     engine = subprocess.Popen([sys.executable, "-c", script, *sys.path], stdout=subprocess.PIPE, text=True)
     assert engine.stdout is not None
     assert engine.stdout.readline() == "open\n"
-    assert len(containers()) == len(before) + 1
+    assert len(containers(engine.pid)) == 1
     os.kill(engine.pid, signal.SIGKILL)
     engine.wait()
     engine.stdout.close()
     deadline = time.monotonic() + 20
-    while containers() != before and time.monotonic() < deadline:
+    while containers(engine.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert containers() == before
+    assert containers(engine.pid) == []
 
 
 def test_a_container_that_is_killed_is_replaced_and_the_job_is_run(box: DockerSandbox) -> None:
