@@ -5,6 +5,8 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .parsing import parsed
+
 _BUILTINS = frozenset(dir(builtins))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOKS_AT_NAMES = frozenset(("locals", "vars", "dir", "eval", "exec"))
@@ -20,7 +22,7 @@ def normal_form(source: str) -> str:
     and of classes; constants stay. A text that is not Python is only stripped of blanks at the ends of its lines.
     """
     try:
-        tree = ast.parse(source)
+        tree = parsed(source)
         return normal_tree(tree, _top_level(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "\n".join(line.rstrip() for line in source.strip().splitlines())

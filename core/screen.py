@@ -4,9 +4,7 @@ Tickets are screened in ticket order, against the proposals of all earlier ticke
 depends on which evaluation finished first.
 """
 
-import ast
 import hashlib
-import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -14,6 +12,7 @@ from typing import Literal
 
 from .evaluation import EvaluationName
 from .normal_form import normal_form
+from .parsing import parsed
 from .problem import Problem
 from .program import Program, frozen_files
 from .records import Brief, Proposal, Reason, Refusal, Screened, Selection
@@ -151,9 +150,7 @@ def does_not_parse(program: Program) -> Refusal | None:
         if PurePosixPath(path).suffix != ".py":
             continue
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SyntaxWarning)
-                ast.parse(text)
+            parsed(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             where = f"{path}, line {error.lineno}" if isinstance(error, SyntaxError) else path
             return Refusal(Reason.SYNTAX, f"{where}: {getattr(error, 'msg', None) or error}")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...core.parsing import parsed
 from ...core.program import evolve_blocks
 
 _SKIPPED = {"ctx", "kind", "type_comment", "type_ignores"}
@@ -57,7 +58,7 @@ class Reading:
         self._lines = _evolving_lines(text)
         self._stack: list[Any] = []
         self._bases: dict[str, str] = {}
-        self._read(ast.parse(text))
+        self._read(parsed(text))
         self._bases = self._hash_definitions()
 
     def meaning(self, token: str) -> str:
