@@ -1,14 +1,14 @@
 """Makes the parts of a run from its resolved configuration."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .calls import Calls
 from .config import RunConfig
+from .config_islands import IslandParts
 from .engine import NamedOperator, Parts
-from .errors import UsageError
 from .population import Population
 from .problem import Problem
 from .registry import Registry
@@ -48,11 +48,8 @@ def assemble(config: RunConfig, problem: Problem, store: Store, registry: Regist
     """
     policy = None if config.policy is None else registry.make(Policy, config.policy)
     calls = None if policy is None or config.policy is None else Calls(policy, str(config.policy["use"]), store)
-    operators = [_operator(registry, part, problem, calls) for part in config.operator]
-    if not operators:
-        raise UsageError("the configuration names no operator; give at least one [[operator]]")
-    count = config.islands.count
-    archives = [registry.make(Archive, config.archive) for _ in range(count)]
+    islands = islands_of(config)
+    archives = [registry.make(Archive, island.archive) for island in islands]
     for archive in archives:
         archive.open(problem.objective)
     population = Population(
@@ -73,9 +70,9 @@ def assemble(config: RunConfig, problem: Problem, store: Store, registry: Regist
             config.seed,
             config.islands.comparison,
         ),
-        selectors=[registry.make(Selector, config.selector) for _ in range(count)],
-        inspirations=registry.make(Inspirations, config.inspirations),
-        operators=operators,
+        selectors=[registry.make(Selector, island.selector) for island in islands],
+        inspirations=[registry.make(Inspirations, island.inspirations) for island in islands],
+        operators=_operators(registry, islands, problem, calls),
         executor=registry.make(Executor, config.executor),
         calls=calls,
         seed=config.seed,
@@ -101,6 +98,27 @@ def workers_of(config: RunConfig) -> int:
     if config.workers:
         return config.workers
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def islands_of(config: RunConfig) -> tuple[IslandParts, ...]:
+    """Return what each island is made of; without `[[island]]` tables all of them are as the run is."""
+    alike = IslandParts(
+        operator=config.operator, selector=config.selector, inspirations=config.inspirations, archive=config.archive
+    )
+    return config.island or (alike,) * config.islands.count
+
+
+def _operators(
+    registry: Registry, islands: Sequence[IslandParts], problem: Problem, calls: Calls | None
+) -> list[list[NamedOperator]]:
+    """Make the operators of each island; islands whose operators are equal share them and what they learn."""
+    made: list[list[NamedOperator]] = []
+    for number, island in enumerate(islands):
+        alike = next((other for other in range(number) if islands[other].operator == island.operator), None)
+        made.append(
+            [_operator(registry, part, problem, calls) for part in island.operator] if alike is None else made[alike]
+        )
+    return made
 
 
 def _operator(registry: Registry, part: Mapping[str, Any], problem: Problem, calls: Calls | None) -> NamedOperator:

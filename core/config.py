@@ -10,14 +10,12 @@ from typing import Any, Literal
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field
 
+from .config_islands import IslandParts, Part, check_islands, island_choices, merged_part
 from .config_sources import Keys, Layer, command_layer, file_layer, overlay, text_layer
 from .errors import UsageError, did_you_mean
 from .loading import Plugins
 from .options import NONE, OptionError, check, plain
 from .registry import SLOTS, Registry, split
-
-Part = Mapping[str, Any]
-"""A component as configured: `use`, its name, and its options as TOML says them; an operator has its `weight` too."""
 
 DEFAULT_PRESET = "default"
 """The preset that lies under every configuration."""
@@ -82,6 +80,8 @@ class RunConfig(_Table):
     sandbox: Part
     executor: Part
     reporter: Part | None = None
+    island: tuple[IslandParts, ...] = ()
+    """What each island has of its own, one table for each; without any, all islands are alike."""
 
 
 PART_SLOTS = tuple(slot for slot in SLOTS if slot in RunConfig.model_fields and slot != "operator")
@@ -163,11 +163,11 @@ class _Merged:
                 hint = did_you_mean("", self.registry.names(slot)).removeprefix("; ")
                 raise self._placed(UsageError(f"no {slot} is chosen, and a run needs one; {hint}"), (slot,))
         if values.get("operator"):
-            values["operator"] = [self._operator(part, i) for i, part in enumerate(values["operator"])]
-            self._check_distinct([part["use"] for part in values["operator"]])
+            values["operator"] = self._operators_checked(values["operator"], ())
         else:
             hint = did_you_mean("", self.registry.names("operator")).removeprefix("; ")
             raise self._placed(UsageError(f"no operator is chosen, and a run needs one; {hint}"), ("operator",))
+        self._fill_islands(values)
         try:
             return check(RunConfig, values, "the configuration", noun="key")
         except OptionError as error:
@@ -180,7 +180,7 @@ class _Merged:
         if key in PART_SLOTS:
             if value is None or (value == NONE and NONE not in self.registry.names(key)):
                 return None
-            return _merged_part(key, old, value)
+            return merged_part(key, old, value)
         if key == "problem" and isinstance(value, Mapping):
             value = {name: option for name, option in value.items() if option is not None}
         if isinstance(old, Mapping) and isinstance(value, Mapping):
@@ -190,10 +190,34 @@ class _Merged:
     def _operators(self, old: list[Part] | None, value: Any) -> list[Part]:
         """A list replaces the list; a single table changes the one operator there is, or becomes the only one."""
         if isinstance(value, str | Mapping):
-            return [_merged_part("operator", old[0] if old and len(old) == 1 else None, value)]
+            return [merged_part("operator", old[0] if old and len(old) == 1 else None, value)]
         if not isinstance(value, Sequence):
             raise UsageError(f"operator is {value!r}; expected a name, a table or a list of tables")
-        return [_merged_part("operator", None, part) for part in value]
+        return [merged_part("operator", None, part) for part in value]
+
+    def _fill_islands(self, values: dict[str, Any]) -> None:
+        """Write out what each island has, and count the islands where nobody said how many there are."""
+        tables, islands = values.get("island", ()), values.get("islands", {})
+        count = islands.get("count") if isinstance(islands, Mapping) else None
+        try:
+            check_islands(tables, count)
+        except OptionError as error:
+            raise self._placed(error, error.path) from None
+        if tables:
+            values["islands"] = {**islands, "count": len(tables)} if isinstance(islands, Mapping) else islands
+            values["island"] = [self._island(table, i, values) for i, table in enumerate(tables)]
+
+    def _island(self, table: Mapping[str, Any], index: int, values: Mapping[str, Any]) -> dict[str, Any]:
+        keys = ("island", index)
+        try:
+            choices = island_choices(table, values)
+        except UsageError as error:
+            raise self._placed(error, keys) from None
+        if not choices["operator"]:
+            message = "an island's list of operators is empty; name one, or leave the list out"
+            raise self._placed(UsageError(message), keys)
+        operators = self._operators_checked(choices.pop("operator"), keys)
+        return {slot: self._part(slot, part, (*keys, slot)) for slot, part in choices.items()} | {"operator": operators}
 
     def _part(self, slot: str, part: Part, keys: Keys) -> Part:
         try:
@@ -204,20 +228,23 @@ class _Merged:
             raise self._placed(error, (*keys, "use")) from None
         return {"use": split(slot, part)[0], **plain(options)}
 
-    def _operator(self, part: Part, index: int) -> Part:
-        keys = ("operator", index)
+    def _operators_checked(self, parts: Sequence[Part], above: Keys) -> list[Part]:
+        checked: list[Part] = []
+        for index, part in enumerate(parts):
+            keys = (*above, "operator", index)
+            checked.append(self._operator(part, keys))
+            if any(part["use"] == other["use"] for other in checked[:-1]):
+                message = f"the operator {part['use']!r} is listed twice; list it once, with the weight of both"
+                raise self._placed(UsageError(message), keys)
+        return checked
+
+    def _operator(self, part: Part, keys: Keys) -> Part:
         try:
             weight = check(_Weight, {"weight": part.get("weight", 1.0)}, f"operator {part['use']!r}").weight
         except OptionError as error:
             raise self._placed(error, (*keys, *error.path)) from None
         checked = self._part("operator", {name: value for name, value in part.items() if name != "weight"}, keys)
         return {"use": checked["use"], "weight": weight, **checked}
-
-    def _check_distinct(self, names: list[str]) -> None:
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                message = f"the operator {name!r} is listed twice; list it once, with the weight of both"
-                raise self._placed(UsageError(message), ("operator", index))
 
     def _note(self, layer: Layer, keys: Keys, value: Any) -> None:
         self._origins[keys] = layer
@@ -236,14 +263,6 @@ class _Merged:
 
 class _Weight(_Table):
     weight: float = Field(default=1.0, gt=0)
-
-
-def _merged_part(slot: str, old: Part | None, value: Any) -> Part:
-    if isinstance(value, Mapping) and "use" not in value and old is not None:
-        return overlay(dict(old), value)
-    use, options = split(slot, value)
-    same = old is not None and old["use"] == use
-    return overlay(dict(old) if same and old is not None else {}, {"use": use, **options})
 
 
 def _check_keys(layer: Layer) -> None:

@@ -57,8 +57,10 @@ class Parts:
     screen: Screen
     selectors: Sequence[Selector]
     """One for each island."""
-    inspirations: Inspirations
-    operators: Sequence[NamedOperator]
+    inspirations: Sequence[Inspirations]
+    """One for each island."""
+    operators: Sequence[Sequence[NamedOperator]]
+    """Those of each island; islands may share them."""
     executor: Executor
     calls: Calls | None
     seed: int
@@ -98,8 +100,8 @@ class Engine:
         self._ending: asyncio.Future[Ending] | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._selected: list[Selection] = []
-        self._weights = np.array([o.weight for o in parts.operators]) / sum(o.weight for o in parts.operators)
-        self._by_name = {o.name: o.operator for o in parts.operators}
+        self._weights = [np.array([o.weight for o in own]) / sum(o.weight for o in own) for own in parts.operators]
+        self._by_name = [{o.name: o.operator for o in own} for own in parts.operators]
         self._screens = TicketOrder(0)
         self._commits = TicketOrder(0)
 
@@ -108,11 +110,16 @@ class Engine:
     def fold(self) -> None:
         """Take up every committed ticket, and draw the selections that were in flight when the run stopped."""
         last = self.parts.store.last_ticket()
+        drawn = self.parts.store.parents(self._seeds)
         for birth in self.parts.store.births():
             self.parts.screen.remember(birth)
             applied = self.parts.population.apply(birth)
             self._observe(birth, applied.record)
-            self._select_after(birth.selection.ticket, last)
+            for ticket in self._due_after(birth.selection.ticket):
+                if ticket <= last:
+                    self.parts.population.select(*next(drawn))
+                else:
+                    self._selected.append(self._select(ticket))
         self._reserved = self.parts.population.evaluations
         self._screens = TicketOrder(last + 1)
         self._commits = TicketOrder(last + 1)
@@ -176,7 +183,8 @@ class Engine:
         selection = brief.selection
         rng = stream(self.parts.seed, selection.ticket, f"propose:{selection.operator}")
         with blamed("operator", selection.operator):
-            proposal = await self._by_name[selection.operator].propose(brief, selection.plan, rng)
+            operator = self._by_name[selection.island][selection.operator]
+            proposal = await operator.propose(brief, selection.plan, rng)
         self._tell_proposed(selection, proposal)
         return proposal
 
@@ -319,16 +327,13 @@ class Engine:
 
     # Order
 
-    def _select_after(self, committed: int, last: int | None = None) -> list[Selection]:
-        """Draw the tickets whose turn comes with a commit; with `last`, only those that were not committed."""
+    def _due_after(self, committed: int) -> Sequence[int]:
+        """Return the tickets whose turn comes with a commit."""
         first_free = self._seeds - 1
         if committed < first_free:
-            return []
+            return ()
         lag = self.parts.lag
-        due = range(self._seeds, self._seeds + lag) if committed == first_free else (committed + lag,)
-        drawn = [self._select(ticket) for ticket in due if last is None or ticket > last]
-        self._selected.extend(drawn)
-        return drawn
+        return range(self._seeds, self._seeds + lag) if committed == first_free else (committed + lag,)
 
     def _select(self, ticket: int) -> Selection:
         parts, population = self.parts, self.parts.population
@@ -338,16 +343,19 @@ class Engine:
         with blamed("selector", type(parts.selectors[number]).__name__):
             parent = int(parts.selectors[number].select(view, rng))
             self._must_be_member(parent, number)
-        chosen = parts.operators[int(rng.choice(len(parts.operators), p=self._weights))]
+        operators = parts.operators[number]
+        chosen = operators[int(rng.choice(len(operators), p=self._weights[number]))]
         wanted = chosen.operator.inspirations
         inspirations: tuple[int, ...] = ()
         if wanted:
-            with blamed("inspirations", type(parts.inspirations).__name__):
-                inspirations = tuple(int(i) for i in parts.inspirations.choose(view, parent, wanted, rng))
+            source = parts.inspirations[number]
+            with blamed("inspirations", type(source).__name__):
+                inspirations = tuple(int(i) for i in source.choose(view, parent, wanted, rng))
                 for inspiration in inspirations:
                     self._must_be_member(inspiration, number)
         with blamed("operator", chosen.name):
             plan = chosen.operator.plan(stream(parts.seed, ticket, f"plan:{chosen.name}"))
+        population.select(number, parent)
         return Selection(ticket, number, parent, inspirations, chosen.name, plan)
 
     def _must_be_member(self, id: int, island: int) -> None:
@@ -361,11 +369,11 @@ class Engine:
         assert self._ending is not None
         if self._ending.done():
             return
-        for selection in self._select_after(ticket):
-            self._start(selection)
+        for due in self._due_after(ticket):
+            self._start(self._select(due))
 
     def _observe(self, birth: Birth, record: bool) -> None:
-        operator = self._by_name.get(birth.selection.operator)
+        operator = self._by_name[birth.selection.island].get(birth.selection.operator)
         if operator is not None:
             with blamed("operator", birth.selection.operator):
                 operator.observe(self.parts.population.outcome(birth, record))

@@ -19,7 +19,14 @@ _DTYPES: dict[str, type[np.generic]] = {
     "length": np.int64,
     "seed": np.bool_,
     "migrant": np.bool_,
+    "parent": np.int64,
+    "best_child": np.float64,
+    "visits": np.int64,
+    "in_flight": np.int64,
 }
+
+NO_PARENT = -1
+"""What stands in the column `parent` of a seed of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +44,11 @@ class Member:
 class Island:
     """The archive of one island. Its history is kept elsewhere and never shrinks."""
 
-    def __init__(self, number: int, archive: Archive) -> None:
+    def __init__(self, number: int, archive: Archive, parents: Mapping[int, int | None]) -> None:
         self.number = number
         self.archive = archive
+        self._parents = parents
+        self._skips: dict[int, int | None] = {}
         self.births = 0
         self.births_at_migration = 0
         self.births_at_best = 0
@@ -47,6 +56,7 @@ class Island:
         self.best_fitness = -np.inf
         self.contents: set[bytes] = set()
         self.seeds: set[int] = set()
+        self._in_flight: dict[int, int] = {}
         self._rows: dict[int, int] = {}
         self._members: dict[int, Member] = {}
         self._columns: dict[str, NDArray[np.generic]] = {k: np.zeros(64, dtype) for k, dtype in _DTYPES.items()}
@@ -100,11 +110,26 @@ class Island:
         self._append(newcomer, member, generation, seed, migrant)
         return True
 
-    def count(self, parent: int, *, refused: bool) -> None:
-        """Note that a ticket with this parent was committed; a parent that has left the archive is not counted."""
+    def select(self, parent: int) -> None:
+        """Note that a ticket was selected with this parent: it is in flight until `count` hears of it."""
+        self._fly(parent, 1)
+
+    def count(self, parent: int, *, refused: bool, fitness: float | None = None) -> None:
+        """Note that a ticket with this parent was committed; who has left the archive is not counted.
+
+        `fitness` is the child's, or None when it does not compete.
+        """
+        self._fly(parent, -1)
         row = self._rows.get(parent)
         if row is not None:
             self._columns["refused" if refused else "offspring"][row] += 1
+            if fitness is not None:
+                best = self._columns["best_child"]
+                best[row] = np.fmax(best[row], fitness)
+        visited: int | None = parent if row is not None else self._member_above(parent)
+        while visited is not None:
+            self._columns["visits"][self._rows[visited]] += 1
+            visited = self._member_above(visited)
 
     def pinned(self) -> frozenset[int]:
         """Return the members that never leave: the seeds and the best."""
@@ -121,11 +146,40 @@ class Island:
         self.births_at_best = self.births
         self._view = None
 
+    def _fly(self, parent: int, change: int) -> None:
+        """Count the tickets in flight by id, so that a parent that leaves and comes back has its own again."""
+        now = max(0, self._in_flight.get(parent, 0) + change)
+        self._in_flight[parent] = now
+        if not now:
+            del self._in_flight[parent]
+        row = self._rows.get(parent)
+        if row is not None:
+            self._columns["in_flight"][row] = now
+
+    def _member_above(self, id: int) -> int | None:
+        """Return the nearest ancestor that is a member. Long ways over those that have left are walked once."""
+        passed = [id]
+        while True:
+            last = passed[-1]
+            above = self._skips[last] if last in self._skips else self._parents.get(last)
+            if above is None or above in self._rows:
+                break
+            passed.append(above)
+        if len(passed) > 1:
+            self._skips.update(dict.fromkeys(passed, above))
+        return above
+
     def _append(self, newcomer: Newcomer, member: Member, generation: int, seed: bool, migrant: bool) -> None:
+        if seed or migrant:
+            # It may be the ancestor of somebody here.
+            self._skips.clear()
         row = len(self._rows)
         if row == len(self._columns["ids"]):
             self._columns = {k: np.concatenate([c, np.zeros_like(c)]) for k, c in self._columns.items()}
-        values = (newcomer.id, newcomer.fitness, 0, 0, generation, newcomer.novelty, newcomer.length, seed, migrant)
+        values = (
+            newcomer.id, newcomer.fitness, 0, 0, generation, newcomer.novelty, newcomer.length, seed, migrant,
+            NO_PARENT if newcomer.parent is None else newcomer.parent, np.nan, 0, self._in_flight.get(newcomer.id, 0),
+        )  # fmt: skip
         for name, value in zip(_DTYPES, values, strict=True):
             self._columns[name][row] = value
         self._rows[newcomer.id] = row

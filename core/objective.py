@@ -22,7 +22,8 @@ class Objective:
     def fitness(self, metrics: Mapping[str, float]) -> float:
         """Return the metric, negated when it is minimised. Raises KeyError when it was not measured."""
         value = metrics[self.name]
-        return value if self.direction == "maximise" else -value
+        # A database gives -0.0 back as 0.0, and a run that is resumed must see what it saw.
+        return 0.0 + (value if self.direction == "maximise" else -value)
 
     def score(self, fitness: float) -> float:
         """Return the metric's own value of a fitness: the inverse of `fitness`."""

@@ -59,7 +59,8 @@ class Population:
     ) -> None:
         self.seed = seed
         self.drift = drift
-        self.islands = [Island(number, archive) for number, archive in enumerate(archives)]
+        self.parents: dict[int, int | None] = {}
+        self.islands = [Island(number, archive, self.parents) for number, archive in enumerate(archives)]
         self.topology = topology
         self.migration = migration
         self.best: Best | None = None
@@ -72,6 +73,11 @@ class Population:
         """Say whose turn a ticket is: islands take turns."""
         return (ticket - seeds) % len(self.islands)
 
+    def select(self, island: int, parent: int | None) -> None:
+        """Note that a ticket was selected: until it is committed it is in flight on its parent."""
+        if parent is not None:
+            self.islands[island].select(parent)
+
     def apply(self, birth: Birth) -> Applied:
         """Fold a committed ticket into the population."""
         self.proposals += 1
@@ -82,10 +88,12 @@ class Population:
             self.refused[reason] = self.refused.get(reason, 0) + 1
         individual = birth.individual
         if parent is not None:
-            home.count(parent, refused=individual is None)
+            fitness = None if individual is None else individual.fitness
+            home.count(parent, refused=individual is None, fitness=fitness)
         if individual is None:
             return Applied()
         self.evaluations += 1
+        self.parents[individual.id] = individual.parent
         self.generations[individual.id] = individual.generation
         home.births += 1
         if individual.fitness is None:
@@ -120,7 +128,9 @@ class Population:
         assert individual is not None
         assert individual.fitness is not None
         assert birth.content is not None
-        newcomer = Newcomer(individual.id, individual.fitness, birth.length, individual.novelty, birth.metrics or {})
+        newcomer = Newcomer(
+            individual.id, individual.fitness, birth.length, individual.novelty, birth.metrics or {}, individual.parent
+        )
         drift = self._drift(birth, home)
         member = Member(birth.content, birth.vector, birth.metrics or {}, birth.instances, drift or 0)
         if individual.parent is not None:
@@ -199,6 +209,7 @@ class Population:
         row = int(np.flatnonzero(view.ids == id)[0])
         member = home.member(id)
         newcomer = Newcomer(
-            id, float(view.fitness[row]), int(view.length[row]), float(view.novelty[row]), member.metrics
-        )
+            id, float(view.fitness[row]), int(view.length[row]), float(view.novelty[row]), member.metrics,
+            self.parents.get(id),
+        )  # fmt: skip
         return _Passport(newcomer, member, int(view.generation[row]), bool(view.seed[row] or view.migrant[row]))

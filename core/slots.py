@@ -39,13 +39,17 @@ class Inspirations(Component):
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """An individual that asks for a place in an archive. `metrics` are its evaluation's."""
+    """An individual that asks for a place in an archive.
+
+    `metrics` are its evaluation's; `parent` is None for a seed of the run.
+    """
 
     id: int
     fitness: float
     length: int
     novelty: float
     metrics: Mapping[str, float]
+    parent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

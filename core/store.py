@@ -166,6 +166,10 @@ class Store:
         for row in rows:
             yield _birth(row)
 
+    def parents(self, first: int) -> Iterator[tuple[int, int | None]]:
+        """Read (island, parent) of every committed ticket from `first` on, in ticket order."""
+        yield from self._run("SELECT island, parent FROM tickets WHERE ticket >= ? ORDER BY ticket", (first,))
+
     def decided(self, ticket: int) -> tuple[bool, tuple[Move | Reset, ...], bytes]:
         """Return whether a ticket's individual was kept, who travelled after it, and the digest stored with it."""
         row = self._run(

@@ -35,8 +35,8 @@ def told_of(
 def reads_total(config: RunConfig, registry: Registry) -> bool:
     """Say whether some component of the run reads its total budget."""
     for slot in SLOTS:
-        chosen = getattr(config, slot, None)
-        choices = chosen if isinstance(chosen, (list, tuple)) else (chosen,)
+        chosen = [getattr(table, slot, None) for table in (config, *config.island)]
+        choices = [part for each in chosen for part in (each if isinstance(each, (list, tuple)) else (each,))]
         if any(registry.component(slot, part["use"]).reads_total for part in choices if part is not None):
             return True
     return False

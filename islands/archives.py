@@ -1,6 +1,7 @@
 """Archives: who of an island stays in reach of selection."""
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from ..core.component import ComponentOptions
@@ -31,9 +32,7 @@ class Bounded(Archive):
 
     def place(self, view: IslandView, pinned: frozenset[int], newcomer: Newcomer) -> Placement:
         """Keep the newcomer when there is room, or when it beats the worst member that may leave."""
-        free = np.ones(len(view), np.bool_)
-        for id in pinned:
-            free &= view.ids != id
+        free = _free(view, pinned)
         if self.resolution:
             alike = np.abs(view.fitness - newcomer.fitness) <= self.resolution
             if alike.sum() >= self.options.alike:
@@ -41,10 +40,34 @@ class Bounded(Archive):
                 return Placement(True, (int(leaving.min()),)) if len(leaving) else Placement(False)
         if len(view) < self.options.size:
             return Placement(True)
-        worst = view.fitness[free].min(initial=np.inf)
-        if not newcomer.fitness > worst:
-            return Placement(False)
-        return Placement(True, (int(view.ids[free & (view.fitness == worst)].max()),))
+        return _in_place_of_the_worst(view, free, newcomer)
+
+
+class TopPerParent(Archive):
+    """The best `size` members, and of each parent no more than its best `children` (TTT-Discover, arXiv 2601.16175).
+
+    Of equals the older stay. Seeds never leave and are nobody's children. TTT-Discover also drops children whose
+    outputs are equal; here programs that are equal on an equal input are refused before they are evaluated.
+    """
+
+    class Options(ComponentOptions):
+        """Options of `top-per-parent`."""
+
+        size: int = Field(default=1000, ge=1, description="How many members an island has at most.")
+        children: int = Field(default=2, ge=1, description="How many children of one parent stay at most.")
+
+    options: Options
+
+    def place(self, view: IslandView, pinned: frozenset[int], newcomer: Newcomer) -> Placement:
+        """Keep the newcomer when it is among the best of its parent's children, and there is room or it is better."""
+        free = _free(view, pinned)
+        if newcomer.parent is not None:
+            siblings = view.parent == newcomer.parent
+            if siblings.sum() >= self.options.children:
+                return _in_place_of_the_worst(view, free & siblings, newcomer)
+        if len(view) < self.options.size:
+            return Placement(True)
+        return _in_place_of_the_worst(view, free, newcomer)
 
 
 class Unbounded(Archive):
@@ -53,3 +76,19 @@ class Unbounded(Archive):
     def place(self, view: IslandView, pinned: frozenset[int], newcomer: Newcomer) -> Placement:
         """Keep the newcomer."""
         return Placement(True)
+
+
+def _free(view: IslandView, pinned: frozenset[int]) -> NDArray[np.bool_]:
+    """Say of each member whether it may leave."""
+    free = np.ones(len(view), np.bool_)
+    for id in pinned:
+        free &= view.ids != id
+    return free
+
+
+def _in_place_of_the_worst(view: IslandView, rivals: NDArray[np.bool_], newcomer: Newcomer) -> Placement:
+    """Keep the newcomer if it beats the worst of its rivals, which leaves; of equals the newest."""
+    worst = view.fitness[rivals].min(initial=np.inf)
+    if not newcomer.fitness > worst:
+        return Placement(False)
+    return Placement(True, (int(view.ids[rivals & (view.fitness == worst)].max()),))

@@ -1,15 +1,12 @@
-"""Selectors of published systems: DGM, Hyperagents, AFlow, TTT-Discover's PUCT, GEPA, FunSearch."""
-
-from collections.abc import Mapping
+"""Selectors of published systems: DGM, Hyperagents, AFlow, GEPA, FunSearch."""
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ..core.component import ComponentOptions
 from ..core.slots import Selector
 from ..core.view import IslandView
-from .scaling import Floats, draw, newest, order, ranks, sigmoid, softmax
+from .scaling import Floats, draw, newest, order, sigmoid, softmax
 from .selectors import Weighted
 
 
@@ -87,74 +84,6 @@ class Aflow(Weighted):
         weights = np.zeros(len(view))
         weights[rows] = self.options.uniform / len(rows) + (1.0 - self.options.uniform) * soft
         return weights
-
-
-def puct_scores(own: Floats, best_child: Floats, visits: NDArray[np.int64], prior: Floats, c: float) -> Floats:
-    """Return Q + c (max R - min R) P sqrt(1 + T) / (1 + n) for each state, shape (n,).
-
-    R is a state's `own` value; Q is the value of its best child where it was visited and has one (`best_child` is not
-    NaN), else its own; n are the `visits` and T their sum; P is the `prior`. TTT-Discover, arXiv 2601.16175 and its
-    code.
-    """
-    q = np.where((visits > 0) & ~np.isnan(best_child), best_child, own)
-    spread = own.max() - own.min()
-    return np.asarray(q + c * spread * prior * np.sqrt(1.0 + visits.sum()) / (1.0 + visits))
-
-
-def linear_prior(rank: NDArray[np.int64]) -> Floats:
-    """Return (n - rank) / sum, shape (n,), for ranks from 0: a prior that falls linearly with the rank."""
-    weights = (len(rank) - rank).astype(np.float64)
-    return np.asarray(weights / weights.sum())
-
-
-def lineages_apart(ids: NDArray[np.int64], scores: Floats, parents: Mapping[int, int | None], count: int) -> list[int]:
-    """Return up to `count` ids by falling score, none of them an ancestor or a descendant of another.
-
-    `parents` maps an id to its parent. TTT-Discover blocks whole lineages within a batch.
-    """
-    chosen: list[int] = []
-    above: set[int] = set()
-    for row in np.lexsort((ids, -scores)):
-        if len(chosen) == count:
-            break
-        ancestors = _ancestors(int(ids[row]), parents)
-        if int(ids[row]) in above or ancestors & set(chosen):
-            continue
-        chosen.append(int(ids[row]))
-        above |= ancestors
-    return chosen
-
-
-def _ancestors(id: int, parents: Mapping[int, int | None]) -> set[int]:
-    found: set[int] = set()
-    parent = parents.get(id)
-    while parent is not None and parent not in found:
-        found.add(parent)
-        parent = parents.get(parent)
-    return found
-
-
-class Puct(Selector):
-    """The largest upper bound of value and exploration (TTT-Discover's PUCT, arXiv 2601.16175).
-
-    Formula: `puct_scores`, with the linear rank prior. A view tells neither the best child nor who descends from whom,
-    so that here Q is the own value, n counts own tries only (refused ones too), and lineages in flight are not blocked.
-    """
-
-    class Options(ComponentOptions):
-        """Options of `puct`."""
-
-        c: float = Field(default=1.0, ge=0, description="The weight of exploration.")
-
-    options: Options
-
-    def select(self, view: IslandView, rng: np.random.Generator) -> int:
-        """Return the id with the largest score; of equals the oldest."""
-        visits = view.offspring + view.refused
-        unknown = np.full(len(view), np.nan)
-        fitness = view.fitness / max(1.0, float(np.abs(view.fitness).max()))
-        scores = puct_scores(fitness, unknown, visits, linear_prior(ranks(view)), self.options.c)
-        return int(view.ids[scores == scores.max()].min())
 
 
 class Gepa(Weighted):

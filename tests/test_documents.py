@@ -25,6 +25,7 @@ import pytest
 from speciate.core import events
 from speciate.core.cli.main import speciate
 from speciate.core.config import BudgetLimits, IslandsTable, RunConfig, resolve
+from speciate.core.config_islands import IslandParts
 from speciate.core.hooks import HOOKS, Hooks, hook_of
 from speciate.core.loading import Plugins
 from speciate.core.options import option_infos
@@ -58,11 +59,14 @@ def reference() -> str:
         *_commands(),
         "## Configuration\n\nThe keys of a configuration file (TOML or YAML) and of `--set key=value`. "
         'The word `"none"` stands for no value where an option allows that.',
-        _table(RunConfig, leave_out={"budget", "islands", "operator", *SLOTS}),
+        _table(RunConfig, leave_out={"budget", "islands", "island", "operator", *SLOTS}),
         "### `[budget]`",
         _table(BudgetLimits),
         "### `[islands]`",
         _table(IslandsTable),
+        "### `[[island]]`\n\nOne table for each island, for islands that are not alike. What a table leaves out is as "
+        "for the whole run, and the options of a component that stays the same are laid over the run's.",
+        _table(IslandParts),
         "### Components\n\nOne table, or just a name, for each of "
         + ", ".join(f"`[{slot}]`" for slot in SLOTS if slot in RunConfig.model_fields and slot != "operator")
         + ": `use` names the component, the other keys are its options. `[[operator]]` is a list of such tables, each "

@@ -135,7 +135,8 @@ class ArchiveContract(ComponentContract):
         rng = np.random.default_rng(4)
         members: list[Newcomer] = []
         for id in range(births):
-            new = newcomer(id, float(rng.normal()), int(rng.integers(1, 2000)), float(rng.random()))
+            parent = int(rng.choice([member.id for member in members])) if members else None
+            new = newcomer(id, float(rng.normal()), int(rng.integers(1, 2000)), float(rng.random()), parent)
             best = max(members, key=lambda member: member.fitness, default=None)
             pinned = frozenset({0} if best is None else {0, best.id}) & {member.id for member in members}
             view = view_of(members)

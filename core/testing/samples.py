@@ -26,9 +26,26 @@ def island_view(
         "seed": generation == 0,
         "migrant": (generation > 0) & (rng.random(n) < 0.1),
     }
+    columns |= _family(columns, first, rng)
     for column in columns.values():
         column.flags.writeable = False
     return IslandView(island, **columns)
+
+
+def _family(columns: Mapping[str, Any], first: int, rng: np.random.Generator) -> dict[str, Any]:
+    """Return who descends from whom, drawn so that a parent is older than its child and may have left."""
+    ids, tries = columns["ids"], columns["offspring"] + columns["refused"]
+    n = len(ids)
+    by_age = np.sort(ids)
+    older = by_age[(rng.random(n) * np.searchsorted(by_age, ids)).astype(np.int64)]
+    older = np.where(rng.random(n) < 0.2, np.maximum(first, older - 1), older)
+    grown = columns["fitness"] + 0.1 * np.abs(columns["fitness"]) * rng.normal(size=n)
+    return {
+        "parent": np.where((columns["generation"] == 0) | (older == ids), -1, older),
+        "best_child": np.where(columns["offspring"] > 0, grown, np.nan),
+        "visits": tries + rng.integers(0, 20, n) * (tries > 0),
+        "in_flight": rng.integers(0, 2, n) * (rng.random(n) < 0.1),
+    }
 
 
 VIEWS: Mapping[str, IslandView] = {
@@ -44,9 +61,9 @@ VIEWS: Mapping[str, IslandView] = {
 """Views that a selector meets sooner or later."""
 
 
-def newcomer(id: int, fitness: float, length: int = 100, novelty: float = 0.5) -> Newcomer:
+def newcomer(id: int, fitness: float, length: int = 100, novelty: float = 0.5, parent: int | None = None) -> Newcomer:
     """Return an individual that asks for a place."""
-    return Newcomer(id, fitness, length, novelty, {"score": fitness})
+    return Newcomer(id, fitness, length, novelty, {"score": fitness}, parent)
 
 
 def view_of(members: Sequence[Newcomer]) -> IslandView:
@@ -62,6 +79,10 @@ def view_of(members: Sequence[Newcomer]) -> IslandView:
         "length": np.array([m.length for m in members], np.int64),
         "seed": np.arange(n) == 0,
         "migrant": np.zeros(n, np.bool_),
+        "parent": np.array([-1 if m.parent is None else m.parent for m in members], np.int64),
+        "best_child": np.full(n, np.nan),
+        "visits": np.zeros(n, np.int64),
+        "in_flight": np.zeros(n, np.int64),
     }
     for column in columns.values():
         column.flags.writeable = False

@@ -18,7 +18,7 @@ from speciate.islands.selectors import Novel, PowerLaw, Shinka, Uniform
 from speciate.islands.selectors_classic import Tournament
 from speciate.islands.sumtree import SumTree
 
-COLUMNS = ("ids", "fitness", "offspring", "refused", "generation", "novelty", "length", "seed", "migrant")
+COLUMNS = tuple(name for name in IslandView.__slots__ if name not in ("island", "instances"))
 
 
 class Plain(Novel):
@@ -42,6 +42,10 @@ def columns_of(n: int) -> dict[str, np.ndarray]:
         "length": rng.integers(100, 900, n),
         "seed": np.arange(n) == 0,
         "migrant": np.zeros(n, bool),
+        "parent": np.arange(n) // 2 - (np.arange(n) == 0),
+        "best_child": np.full(n, np.nan),
+        "visits": np.zeros(n, np.int64),
+        "in_flight": np.zeros(n, np.int64),
     }
 
 

@@ -136,7 +136,7 @@ class Repeating(ToyOperator):
 def test_promise_5_copies_are_refused_before_they_are_evaluated(problem: Any, tmp_path: Path) -> None:
     store = Store(create(tmp_path))
     before = ToyExecutor.executed
-    parts = with_changes(toy_parts(problem, store), operators=[NamedOperator("toy", Repeating(), 1.0)])
+    parts = with_changes(toy_parts(problem, store), operators=[[NamedOperator("toy", Repeating(), 1.0)]])
     engine = run_parts(parts, Budget(evaluations=50, proposals=80))
     assert ToyExecutor.executed - before == engine.parts.population.evaluations == 4
     refused = engine.parts.population.refused
@@ -311,7 +311,7 @@ class Barren(ToyOperator):
 
 def test_decision_6_a_run_that_makes_nothing_new_ends_at_its_proposal_cap(problem: Any, tmp_path: Path) -> None:
     store = Store(create(tmp_path))
-    parts = with_changes(toy_parts(problem, store), operators=[NamedOperator("toy", Barren(), 1.0)])
+    parts = with_changes(toy_parts(problem, store), operators=[[NamedOperator("toy", Barren(), 1.0)]])
     engine = run_parts(parts, Budget(evaluations=5))
     assert engine.parts.population.proposals == 100
     assert engine.parts.population.evaluations == 1

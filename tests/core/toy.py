@@ -194,7 +194,15 @@ def toy_problem(folder: Path) -> Problem:
     return load_problem(folder, {}, {})
 
 
-def toy_parts(problem: Problem, store: Store, *, islands: int = 1, lag: int = 4, seed: int = 1) -> Parts:
+def toy_parts(
+    problem: Problem,
+    store: Store,
+    *,
+    islands: int = 1,
+    lag: int = 4,
+    seed: int = 1,
+    selector: Callable[[], Selector] = ToySelector,
+) -> Parts:
     """Make the parts of a toy run."""
     population = Population(seed, [KeepBest() for _ in range(islands)], Line(), EverySeven())
     return Parts(
@@ -202,9 +210,9 @@ def toy_parts(problem: Problem, store: Store, *, islands: int = 1, lag: int = 4,
         store=store,
         population=population,
         screen=Screen(problem, OneNumber(), Exact(), seed),
-        selectors=[ToySelector() for _ in range(islands)],
-        inspirations=NoInspirations(),
-        operators=[NamedOperator("toy", ToyOperator(), 1.0)],
+        selectors=[selector() for _ in range(islands)],
+        inspirations=[NoInspirations()] * islands,
+        operators=[[NamedOperator("toy", ToyOperator(), 1.0)]] * islands,
         executor=ToyExecutor(),
         calls=None,
         seed=seed,
@@ -213,14 +221,21 @@ def toy_parts(problem: Problem, store: Store, *, islands: int = 1, lag: int = 4,
 
 
 async def run_toy(
-    problem: Problem, folder: Path, budget: Budget, *, workers: int = 2, islands: int = 1, lag: int = 4
+    problem: Problem,
+    folder: Path,
+    budget: Budget,
+    *,
+    workers: int = 2,
+    islands: int = 1,
+    lag: int = 4,
+    selector: Callable[[], Selector] = ToySelector,
 ) -> tuple[str, Engine]:
     """Start or go on with a toy run in `folder`; return the digest and the engine."""
     fresh = not (folder / "run.db").exists()
     opened = RunFolder.create(folder) if fresh else RunFolder.open(folder, write=True)
     if fresh:
         opened.store.set_meta("told", "{}")
-    parts = toy_parts(problem, opened.store, islands=islands, lag=lag)
+    parts = toy_parts(problem, opened.store, islands=islands, lag=lag, selector=selector)
     await parts.executor.open(problem, None, workers)  # type: ignore[arg-type]
     engine = Engine(parts, budget, opened.store.last_digest() or start({}), lambda committed: None)
     engine.fold()

@@ -1,8 +1,9 @@
-"""The bounded archive: size, pins, and what is alike."""
+"""The bounded archive, and the best children of each parent: size, pins, and what is alike."""
 
 from speciate.core.objective import Objective
 from speciate.core.slots import Newcomer, Placement
-from speciate.islands.archives import Bounded
+from speciate.core.testing.samples import view_of as view_of_members
+from speciate.islands.archives import Bounded, TopPerParent
 from test_selectors import view_of
 
 
@@ -46,3 +47,29 @@ def test_what_is_alike_replaces_its_oldest_like() -> None:
 
 def test_without_a_resolution_equals_are_as_welcome_as_others() -> None:
     assert bounded(10).place(view_of([5.0] * 6), frozenset(), newcomer(5.0)) == Placement(True)
+
+
+def top(size: int = 10, children: int = 2) -> TopPerParent:
+    return TopPerParent(TopPerParent.Options(size=size, children=children))
+
+
+def child(id: int, fitness: float, parent: int | None) -> Newcomer:
+    return Newcomer(id, fitness, 10, 1.0, {}, parent)
+
+
+def test_a_third_child_takes_the_place_of_the_worse_of_two() -> None:
+    members = view_of_members([child(0, 0.0, None), child(1, 3.0, 0), child(2, 2.0, 0), child(3, 1.0, 1)])
+    assert top().place(members, frozenset({0, 1}), child(4, 2.5, 0)) == Placement(True, (2,))
+    assert top().place(members, frozenset({0, 1}), child(4, 2.0, 0)) == Placement(False)
+    assert top().place(members, frozenset({0, 1}), child(4, 0.5, 1)) == Placement(True)
+
+
+def test_a_full_archive_gives_up_its_worst_for_an_only_child() -> None:
+    members = view_of_members([child(0, 0.0, None), child(1, 3.0, 0), child(2, 2.0, 1)])
+    assert top(size=3).place(members, frozenset({0, 1}), child(3, 2.5, 2)) == Placement(True, (2,))
+    assert top(size=3).place(members, frozenset({0, 1}), child(3, 1.5, 2)) == Placement(False)
+
+
+def test_a_seed_is_nobodys_child_and_stays() -> None:
+    members = view_of_members([child(0, -9.0, None), child(1, 3.0, 0)])
+    assert top(size=2, children=1).place(members, frozenset({0}), child(2, 4.0, None)) == Placement(True, (1,))

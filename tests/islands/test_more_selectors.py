@@ -20,11 +20,8 @@ from speciate.islands.selectors_published import (
     FunSearch,
     Gepa,
     Hyperagents,
-    Puct,
-    lineages_apart,
-    linear_prior,
-    puct_scores,
 )
+from speciate.islands.selectors_puct import Puct
 from test_selectors import UGLY, view_of
 
 WEIGHTED = [Truncation, FitnessProportional, Boltzmann, NoveltyOnly, Dgm, Hyperagents, Aflow, Gepa]
@@ -142,35 +139,6 @@ def test_funsearch_draws_clusters_by_score_and_prefers_the_short() -> None:
 def test_programs_that_behave_otherwise_are_another_cluster() -> None:
     view = with_instances(view_of([0.5, 0.5, 0.5]), [[0.2, 0.8], [0.2, 0.8], [0.8, 0.2]])
     assert shares(FunSearch(), view)[2] == pytest.approx(0.5, abs=0.03)
-
-
-def test_property_12_puct_counts_the_best_child_once_visited() -> None:
-    own, prior = np.array([1.0, 2.0]), np.array([0.5, 0.5])
-    unvisited = puct_scores(own, np.array([np.nan, np.nan]), np.array([0, 0]), prior, 1.0)
-    assert unvisited == pytest.approx([1.0 + 0.5, 2.0 + 0.5])
-    visited = puct_scores(own, np.array([3.0, np.nan]), np.array([1, 0]), prior, 1.0)
-    assert visited == pytest.approx([3.0 + 0.5 * math.sqrt(2) / 2, 2.0 + 0.5 * math.sqrt(2)])
-
-
-def test_property_12_a_failed_rollout_lowers_the_score() -> None:
-    own, prior = np.array([1.0, 2.0, 0.0]), linear_prior(np.array([1, 0, 2]))
-    nan = np.full(3, np.nan)
-    before = puct_scores(own, nan, np.array([1, 4, 2]), prior, 1.0)
-    after = puct_scores(own, nan, np.array([2, 4, 2]), prior, 1.0)
-    assert after[0] < before[0]
-    tired = Puct().select(view_of([1.0, 0.9], refused=[50, 0]), np.random.default_rng(0))
-    assert tired == 11
-
-
-def test_the_prior_falls_linearly_with_the_rank() -> None:
-    assert linear_prior(np.array([1, 0, 2])) == pytest.approx([2 / 6, 3 / 6, 1 / 6])
-
-
-def test_property_13_a_batch_holds_no_two_of_one_lineage() -> None:
-    parents = {1: None, 2: 1, 3: 2, 4: 1, 5: None}
-    ids, scores = np.array([1, 2, 3, 4, 5]), np.array([1.0, 5.0, 4.0, 3.0, 0.5])
-    assert lineages_apart(ids, scores, parents, 3) == [2, 4, 5]
-    assert lineages_apart(ids, np.array([9.0, 5, 4, 3, 0]), parents, 3) == [1, 5]
 
 
 def test_property_14_gepa_draws_by_fronts_and_never_the_dominated() -> None:

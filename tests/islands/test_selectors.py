@@ -27,6 +27,10 @@ def view_of(
         "length": zeros,
         "seed": np.zeros(n, bool),
         "migrant": np.zeros(n, bool),
+        "parent": np.full(n, -1),
+        "best_child": np.full(n, np.nan),
+        "visits": np.array(offspring or zeros) + np.array(refused or zeros),
+        "in_flight": zeros,
     }
     for column in columns.values():
         column.flags.writeable = False
