@@ -53,7 +53,7 @@ def check_islands(tables: Any, count: int | None) -> None:
     if tables and count is not None and count != len(tables):
         found = f"there {'is 1 [[island]] table' if len(tables) == 1 else f'are {len(tables)} [[island]] tables'}"
         raise OptionError(
-            f"{found} and islands.count is {count}; write one table for each island, or leave islands.count out",
+            f"{found} and `count` in [islands] is {count}; write one table for each island, or leave `count` out",
             ("island",),
         )
 

@@ -9,6 +9,14 @@ from ..core.slots import Inspirations
 from ..core.view import IslandView
 
 
+class NoInspirations(Inspirations):
+    """Nobody: an operator reads the parent alone."""
+
+    def choose(self, view: IslandView, parent: int, count: int, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return nobody."""
+        return ()
+
+
 class UniformInspirations(Inspirations):
     """Any members but the parent, alike, without repetition."""
 

@@ -18,6 +18,9 @@ class Copying(Migration):
 
         interval: int = Field(default=50, ge=1, description="Births of an island between two migrations.")
         migrants: int = Field(default=2, ge=0, description="How many of its best an island sends to each neighbour.")
+        share: float | None = Field(
+            default=None, gt=0, le=1, description="Instead of a number, the share of its members, one at least."
+        )
         stagnation: int | None = Field(
             default=400, ge=1, description="Births without a new best after which an island is founded anew."
         )
@@ -38,10 +41,14 @@ class Copying(Migration):
         for view in views:
             eligible = ~(view.seed | view.migrant)
             order = np.lexsort((view.ids, -view.fitness))
-            best = [int(view.ids[row]) for row in order if eligible[row]][: self.options.migrants]
+            best = [int(view.ids[row]) for row in order if eligible[row]][: self._count(view)]
             for target in topology.targets(view.island, len(views)):
                 moves += [Move(id, view.island, target) for id in best]
         return (*moves, *self._resets(statuses))
+
+    def _count(self, view: IslandView) -> int:
+        share = self.options.share
+        return self.options.migrants if share is None else max(1, round(share * len(view)))
 
     def _resets(self, statuses: Sequence[IslandStatus]) -> list[Reset]:
         """Found an island anew from the best of a better one when its own best has not risen for long."""

@@ -1,4 +1,4 @@
-"""Selectors of the textbooks: tournament, truncation, fitness-proportional, Boltzmann, novelty only."""
+"""Selectors of the textbooks: tournament, truncation, fitness-proportional, Boltzmann, seeds or novelty only."""
 
 import numpy as np
 from pydantic import Field
@@ -89,6 +89,18 @@ class Boltzmann(Weighted):
         deviations = np.abs(view.fitness - np.median(view.fitness))
         spread = max(float(np.median(deviations)), MAD_FLOOR)
         return softmax((view.fitness - view.fitness.max()) / (spread * self.temperature(newest(view))))
+
+
+class Seeds(Weighted):
+    """The seeds, alike: every offspring is a first step, as in random search and in best of n.
+
+    On an island without a seed it is the oldest member.
+    """
+
+    def weights(self, view: IslandView) -> Floats:
+        """Return 1 for the seeds and 0 for the others."""
+        chosen = view.seed if view.seed.any() else view.ids == view.ids.min()
+        return np.asarray(chosen, np.float64)
 
 
 class NoveltyOnly(Weighted):

@@ -1,12 +1,12 @@
-"""Selectors of published systems: DGM, Hyperagents, AFlow, GEPA, FunSearch."""
+"""Selectors of published systems: DGM, Hyperagents, AFlow, GEPA, FunSearch, OpenEvolve, AI Scientist-v2."""
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ..core.component import ComponentOptions
 from ..core.slots import Selector
 from ..core.view import IslandView
-from .scaling import Floats, draw, newest, order, sigmoid, softmax
+from .scaling import Floats, draw, newest, order, sigmoid, softmax, unit_scaled
 from .selectors import Weighted
 
 
@@ -141,3 +141,63 @@ class FunSearch(Selector):
         length = view.length[rows].astype(np.float64)
         row = draw(softmax(-(length - length.min()) / (length.max() + 1e-6)), rng)
         return int(view.ids[rows[row]])
+
+
+class OpenEvolve(Weighted):
+    """Any member, one of the best, or one by fitness, each with its share (OpenEvolve's code).
+
+    p = exploration / n + exploitation / e for the e = min(elite, n) best + the rest in proportion to fitness. That is
+    counted from the worst, so that it may be negative: an assumption.
+    """
+
+    class Options(ComponentOptions):
+        """Options of `openevolve`."""
+
+        exploration: float = Field(default=0.2, ge=0, le=1, description="The share that is drawn from all alike.")
+        exploitation: float = Field(default=0.7, ge=0, le=1, description="The share that is drawn from the best alike.")
+        elite: int = Field(default=100, ge=1, description="How many of an island count as the best.")
+
+        @model_validator(mode="after")
+        def _shares(self) -> "OpenEvolve.Options":
+            if self.exploration + self.exploitation > 1.0 + 1e-12:
+                raise ValueError(
+                    f"exploration and exploitation are {self.exploration} and {self.exploitation}; "
+                    "expected shares that add up to 1 at most"
+                )
+            return self
+
+    options: Options
+
+    def weights(self, view: IslandView) -> Floats:
+        """Return the probabilities."""
+        options, n = self.options, len(view)
+        rest = max(0.0, 1.0 - options.exploration - options.exploitation)
+        by_fitness = unit_scaled(view.fitness)
+        weights = options.exploration / n + rest * by_fitness / by_fitness.sum()
+        best = order(view)[: options.elite]
+        weights[best] += options.exploitation / len(best)
+        return np.asarray(weights)
+
+
+class BestFirst(Selector):
+    """The seed until it has its drafts, then the best member that is no seed (AI Scientist-v2's best-first tree).
+
+    A draft counts from its selection on. Of equals the oldest. Failed nodes are not members, so that none is debugged.
+    """
+
+    class Options(ComponentOptions):
+        """Options of `best-first`."""
+
+        drafts: int = Field(default=3, ge=1, description="How many offspring each seed has before others are parents.")
+
+    options: Options
+
+    def select(self, view: IslandView, rng: np.random.Generator) -> int:
+        """Return the id of a seed that lacks drafts, else that of the best node."""
+        drafts = view.offspring + view.refused + view.in_flight
+        lacking = view.ids[view.seed & (drafts < self.options.drafts)]
+        nodes = ~view.seed
+        if len(lacking) or not nodes.any():
+            return int(lacking.min() if len(lacking) else view.ids[order(view)[0]])
+        best = view.fitness[nodes].max()
+        return int(view.ids[nodes & (view.fitness == best)].min())

@@ -66,7 +66,7 @@ def reference() -> str:
         _table(IslandsTable),
         "### `[[island]]`\n\nOne table for each island, for islands that are not alike. What a table leaves out is as "
         "for the whole run, and the options of a component that stays the same are laid over the run's.",
-        _table(IslandParts),
+        _table(IslandParts).replace("| required |", "| as the run |"),
         "### Components\n\nOne table, or just a name, for each of "
         + ", ".join(f"`[{slot}]`" for slot in SLOTS if slot in RunConfig.model_fields and slot != "operator")
         + ": `use` names the component, the other keys are its options. `[[operator]]` is a list of such tables, each "

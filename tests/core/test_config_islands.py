@@ -92,8 +92,8 @@ def test_the_written_form_makes_the_same_islands(plugins: Plugins, tmp_path: Pat
 
 def test_a_count_that_differs_from_the_tables_is_refused(plugins: Plugins, tmp_path: Path) -> None:
     text = refusal(plugins, file=written(tmp_path, TWO), settings=["islands.count=3"])
-    assert "there are 2 [[island]] tables and islands.count is 3" in text
-    assert "leave islands.count out" in text
+    assert "there are 2 [[island]] tables and `count` in [islands] is 3" in text
+    assert "leave `count` out" in text
 
 
 @pytest.mark.parametrize(
