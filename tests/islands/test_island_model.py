@@ -9,7 +9,7 @@ from speciate.core.records import Individual, Selection, Usage
 from speciate.core.slots import Archive, Migration, Move, Placement, Reset, Topology
 from speciate.core.store import Birth
 from speciate.core.testing.samples import newcomer
-from speciate.islands.archives import Bounded, Unbounded
+from speciate.islands.archives import Bounded, TopPerParent, Unbounded
 from speciate.islands.elites import MapElites
 from speciate.islands.fronts import NoveltyArchive, ParetoFront
 from speciate.islands.migration import Copying
@@ -24,6 +24,7 @@ SMALL: dict[str, Callable[[], Archive]] = {
     "bounded": lambda: Bounded(Bounded.Options(size=8)),
     "unbounded": Unbounded,
     "map-elites": MapElites,
+    "top-per-parent": lambda: TopPerParent(TopPerParent.Options(size=12, children=2)),
     "pareto-front": lambda: ParetoFront(ParetoFront.Options(size=8)),
     "novelty-archive": lambda: NoveltyArchive(NoveltyArchive.Options(size=8)),
 }
@@ -117,6 +118,36 @@ def test_property_29_the_number_of_programs_never_falls_by_migration() -> None:
     for population, _, moves, before in simulate("unbounded", "by-stagnation", FullyConnected()):
         if moves:
             assert {id for ids in before for id in ids} <= {id for ids in members(population) for id in ids}
+
+
+@pytest.mark.parametrize("migration", EAGER)
+def test_property_30_no_seed_ever_migrates(migration: str) -> None:
+    moved = 0
+    for population, _, moves, _ in simulate("unbounded", migration, FullyConnected()):
+        travelled = [move.individual for move in moves if isinstance(move, Move)]
+        moved += len(moves)
+        assert all(population.generations[id] > 0 for id in travelled)
+    assert moved > 0
+
+
+@pytest.mark.parametrize("archive", SMALL)
+def test_property_34_neither_the_best_nor_the_seeds_are_evicted(archive: str) -> None:
+    for population, _, _, _ in simulate(archive, "by-stagnation", Ring()):
+        for island in population.islands:
+            view = island.view()
+            assert 0 in view.ids
+            assert island.best in view.ids
+
+
+def test_property_34_no_parent_has_more_than_its_best_children() -> None:
+    fullest = 0
+    for population, _, _, _ in simulate("top-per-parent", "copying", Ring(), 300):
+        for island in population.islands:
+            view = island.view()
+            parents, counts = np.unique(view.parent[~view.seed], return_counts=True)
+            assert not len(parents) or counts.max() <= 2
+            fullest = max(fullest, len(view))
+    assert fullest >= 12
 
 
 def test_property_28_islands_have_equal_shares() -> None:
