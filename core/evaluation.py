@@ -16,7 +16,7 @@ class Status(StrEnum):
     """It ran, and what it returned is not a solution."""
     CRASHED = "crashed"
     TIMEOUT = "timeout"
-    """A limit of wall time, CPU time or memory ended it."""
+    """A limit of wall time or CPU time ended it."""
     INFRA = "infra"
     """Our fault or the machine's: the candidate is not to blame."""
 

@@ -73,11 +73,15 @@ class Individual:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """An individual with what an operator reads of it."""
+    """An individual with what an operator reads of it.
+
+    `gain` is its fitness minus its parent's, 0 within the objective's resolution; None when either does not compete.
+    """
 
     individual: Individual
     program: Program
     evaluation: Evaluation
+    gain: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -301,7 +301,8 @@ class Store:
             raise KeyError(id)
         evaluation = self.evaluation(individual.evaluation)
         assert evaluation is not None  # written before the individual
-        return Material(individual, self.program(individual.program), evaluation)
+        (gain,) = self._run("SELECT gain FROM individuals WHERE id = ?", (id,)).fetchone()
+        return Material(individual, self.program(individual.program), evaluation, gain)
 
     def _program(self, hash: str) -> Program:
         row = self._run("SELECT kind, files FROM programs WHERE hash = ?", (hash,)).fetchone()

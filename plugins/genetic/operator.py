@@ -30,6 +30,9 @@ STEP_GROWTH = 1.3
 CONTINUE_SHARE = 0.25
 """Of those, the share that goes on from its own output; the others take over another member's program."""
 
+FOREIGN_SHARE = 0.5
+"""Where a program and the output that it starts from are two things, the share of variations of another's program."""
+
 GAIN_MEMORY = 0.1
 """The weight of the newest gain in the moving mean."""
 
@@ -57,7 +60,7 @@ class Genetic(Operator):
         )
 
     options: Options
-    inspirations = 2
+    inspirations = 8
 
     def open(self, problem: "Problem", calls: "Calls | None") -> None:
         """Read the problem's building blocks. Raises ComponentError when the program is not Python."""
@@ -82,7 +85,7 @@ class Genetic(Operator):
         """Apply the planned operators one after the other; those that do not apply are left out."""
         kinds: list[str] = plan["kinds"]
         name = f"genetic/{kinds[0]}"
-        base = self._base(brief, kinds[0])
+        base = self._base(brief, kinds[0], rng)
         text = base.program.text(self._main)
         donors = [m.program.text(self._main) for m in (*brief.inspirations, brief.parent) if m is not base]
         changed = kinds[0] in (CONTINUE, TRANSFER)
@@ -118,9 +121,25 @@ class Genetic(Operator):
         self._typical_gain = gain if known is None else known + (gain - known) * GAIN_MEMORY
         return gain / (gain + self._typical_gain)
 
-    def _base(self, brief: Brief, kind: str) -> Material:
-        """Return whose program is taken: the parent's, or that of the fitter inspiration when programs change hands."""
+    def _base(self, brief: Brief, kind: str, rng: np.random.Generator) -> Material:
+        """Return whose program is taken: with an improver, that of the parent or of the proven one among the others.
+
+        The parent was selected for what it reached, and its program may have had no part in that.
+        """
         others = [m for m in brief.inspirations if m.program.hash != brief.parent.program.hash]
-        if kind != TRANSFER or not others:
+        if not others or not self._improves or kind == CONTINUE:
             return brief.parent
-        return max(others, key=lambda m: (m.individual.fitness or -math.inf, -m.individual.id))
+        if kind != TRANSFER and rng.random() >= FOREIGN_SHARE:
+            return brief.parent
+        top = max(_fitness(m) for m in (brief.parent, *brief.inspirations))
+        return max(others, key=lambda m: (_proof(m, top), _fitness(m), -m.individual.id))
+
+
+def _fitness(material: Material) -> float:
+    return -math.inf if material.individual.fitness is None else material.individual.fitness
+
+
+def _proof(material: Material, top: float) -> float:
+    """Return the share of the way to `top` that a program went at once: g / (g + top - f) for its gain g, fitness f."""
+    gain = material.gain or 0.0
+    return gain / (gain + top - _fitness(material)) if gain > 0 else 0.0
