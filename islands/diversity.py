@@ -92,7 +92,9 @@ def collapse(history: Sequence[Diversity], refused: Mapping[str, int], proposals
     now = history[-1]
     widest = max((past.distance for past in history if past.distance is not None), default=0.0)
     narrow = now.distance is not None and now.distance < 0.2 * widest
-    if not (narrow or now.unique < 0.5 or now.lineages < 1.5):
+    # Sooner or later everyone descends from one: that is a collapse where they have also come close to one another.
+    overtaken = now.lineages < 1.5 and now.distance is not None and now.distance < 0.5 * widest
+    if not (narrow or now.unique < 0.5 or overtaken):
         return None
     signs = f"distance {now.distance or 0.0:.3f} of {widest:.3f}, unique {now.unique:.0%}, lineages {now.lineages:.1f}"
     repeated = refused.get("duplicate", 0) + refused.get("similar", 0) + refused.get("no_change", 0)
@@ -100,7 +102,7 @@ def collapse(history: Sequence[Diversity], refused: Mapping[str, int], proposals
         cause = "copies are let in: is refusal by novelty off?"
     elif proposals and repeated > 0.5 * proposals:
         cause = "most proposals repeat what there is: raise the temperature, or add operators"
-    elif now.lineages < 1.5:
+    elif overtaken:
         cause = "one lineage has taken over: select less greedily, or use more islands"
     else:
         cause = "members have come close to one another: weigh novelty more, or keep more of them"

@@ -1,11 +1,13 @@
-"""Registers every component that comes with speciate, through the hook that everyone uses."""
+"""Registers every component that comes with speciate, and logs diversity, through the hooks that everyone uses."""
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.hooks import hookimpl
 
 if TYPE_CHECKING:
+    from ..core.events import IndividualAdmitted, RunStarted
     from ..core.registry import Registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +26,30 @@ def register(registry: "Registry") -> None:
     for path in sorted((ROOT / "problems").glob("*/problem.toml")):
         registry.add("problem", path.parent.name, path.parent)
 
+
+@hookimpl
+def run_started(event: "RunStarted") -> None:
+    """Begin to log the diversity of a run. A run's events come in one thread, so that runs side by side are apart."""
+    from .reporters.diversity import DiversityLog  # only here: listing components must stay quick
+
+    _THREAD.diversity = DiversityLog(event)
+
+
+@hookimpl
+def individual_admitted(event: "IndividualAdmitted") -> None:
+    """Let the log measure when it is time."""
+    diversity = getattr(_THREAD, "diversity", None)
+    if diversity is not None:
+        diversity.admit(event)
+
+
+@hookimpl
+def run_ended() -> None:
+    """Forget the run."""
+    _THREAD.diversity = None
+
+
+_THREAD = threading.local()
 
 COMPONENTS = (
     ("operator", "genetic", "plugins.genetic.operator:Genetic"),

@@ -75,7 +75,7 @@ def test_all_measures_together() -> None:
     [
         (Diversity(50, 0.3, 0.2, 5.0), {}, "copies are let in"),
         (Diversity(50, 0.01, 1.0, 5.0), {"similar": 60}, "repeat what there is"),
-        (Diversity(50, 0.3, 1.0, 1.1), {}, "one lineage"),
+        (Diversity(50, 0.15, 1.0, 1.1), {}, "one lineage"),
         (Diversity(50, 0.01, 1.0, 5.0), {}, "close to one another"),
     ],
 )
@@ -89,3 +89,7 @@ def test_a_healthy_or_a_small_population_has_not_collapsed() -> None:
     assert collapse([Diversity(50, 0.3, 0.9, 4.0)], {}, 100) is None
     assert collapse([Diversity(3, 0.0, 0.1, 1.0)], {}, 100) is None
     assert collapse([], {}, 0) is None
+
+
+def test_common_descent_alone_is_no_collapse() -> None:
+    assert collapse([Diversity(50, 0.3, 1.0, 5.0), Diversity(100, 0.25, 1.0, 1.0)], {}, 100) is None
