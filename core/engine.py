@@ -186,6 +186,8 @@ class Engine:
             operator = self._by_name[selection.island][selection.operator]
             proposal = await operator.propose(brief, selection.plan, rng)
         self._tell_proposed(selection, proposal)
+        if proposal.program is not None:
+            await self.parts.screen.prepare(proposal.program)
         return proposal
 
     def _screen(

@@ -131,6 +131,10 @@ class Screen:
         )
         return replace(screened, name=name), traits
 
+    async def prepare(self, program: Program) -> None:
+        """Let the embedder do what it must wait for, before the ticket's turn comes."""
+        await self.embedder.prepare(program, self.problem.main)
+
     def _look(self, selection: Selection, program: Program, input_hash: str | None) -> Traits:
         vector = self.embedder.embed(program, self.problem.main)
         structure = bytes.fromhex(_digest(self.embedder.structure(program, self.problem.main)))

@@ -154,6 +154,12 @@ class Embedder(Component):
     def embed(self, program: Program, main: str) -> Vector:
         """Return the vector of a program whose main file is `main`. Equal programs get equal vectors."""
 
+    async def prepare(self, program: Program, main: str) -> None:
+        """Get ready to `embed` a program at once: the place to wait for a server, while other tickets go on.
+
+        Called as soon as a program is proposed, and not before `embed` in every case.
+        """
+
     def structure(self, program: Program, main: str) -> str:
         """Name what is left of a program when its constants are blanked.
 

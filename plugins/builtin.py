@@ -110,5 +110,14 @@ COMPONENTS = (
 )
 """Slot, name and `module:Class` below the package."""
 
-WITH_EXTRAS = (("sandbox", "docker", "plugins.sandboxes.docker:DockerSandbox", "docker"),)
+WITH_EXTRAS = (
+    ("sandbox", "docker", "plugins.sandboxes.docker:DockerSandbox", "docker"),
+    ("embedder", "openai", "plugins.embedders.endpoint:OpenAIEmbedder", "openai"),
+    (
+        "embedder",
+        "sentence-transformers",
+        "plugins.embedders.sentences:SentenceTransformers",
+        "sentence-transformers",
+    ),
+)
 """The same, with the extra that must be installed."""
