@@ -1,5 +1,6 @@
 """An embedder of text by a local sentence-transformers model."""
 
+import importlib
 import importlib.util
 import os
 from collections.abc import Sequence
@@ -65,9 +66,8 @@ def _packaged() -> str:
 def _load(model: str, device: str | None, download: bool) -> Any:
     if not download:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when the library is imported
-    from sentence_transformers import SentenceTransformer
-
+    library: Any = importlib.import_module("sentence_transformers")
     try:
-        return SentenceTransformer(model, device=device, local_files_only=not download)
+        return library.SentenceTransformer(model, device=device, local_files_only=not download)
     except (OSError, ValueError, RuntimeError) as error:
         raise ComponentError(f"the model {model!r} cannot be loaded: {' '.join(str(error).split())[:300]}") from None

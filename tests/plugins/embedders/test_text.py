@@ -136,9 +136,9 @@ def test_the_vector_is_the_mean_over_chunks(server: Server) -> None:
     [
         ((500, {"error": {"message": "out of order"}}), "did not embed: .*out of order"),
         ((200, {"object": "list", "data": []}), "No embedding data"),
-        ((200, {"object": "list", "data": [{"object": "embedding", "index": 0, "embedding": [1.0]}]}), "expected \\(3,\\)"),
+        ((200, {"data": [{"object": "embedding", "index": 0, "embedding": [1.0]}]}), "expected \\(3,\\)"),
     ],
-)  # fmt: skip
+)
 def test_an_endpoint_that_fails_is_said_in_one_sentence(server: Server, answer: tuple[int, Any], said: str) -> None:
     server.answers.append(answer)
     with pytest.raises(ComponentError, match=said):
