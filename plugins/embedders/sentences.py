@@ -45,7 +45,7 @@ class SentenceTransformers(TextEmbedder):
     def __init__(self, options: ComponentOptions | None = None) -> None:
         super().__init__(options)
         self._model = _load(self.options.model or _packaged(), self.options.device, self.options.download)
-        self.dimension = int(self._model.get_sentence_embedding_dimension())
+        self.dimension = int(self.vectors(["x"]).shape[1])
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row for each text, shape (n, dimension)."""
