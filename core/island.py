@@ -123,9 +123,9 @@ class Island:
         row = self._rows.get(parent)
         if row is not None:
             self._columns["refused" if refused else "offspring"][row] += 1
-            if fitness is not None:
-                best = self._columns["best_child"]
-                best[row] = np.fmax(best[row], fitness)
+            # Not `<`: no best child is NaN.
+            if fitness is not None and not self._columns["best_child"][row] >= fitness:
+                self._columns["best_child"][row] = fitness
         visited: int | None = parent if row is not None else self._member_above(parent)
         while visited is not None:
             self._columns["visits"][self._rows[visited]] += 1
