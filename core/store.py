@@ -212,6 +212,15 @@ class Store:
         names = ("role", "evaluations", "model_calls", "prompt_tokens", "completion_tokens", "money", "wall_s", "cpu_s")
         return [dict(zip(names, row, strict=True)) for row in rows]
 
+    def timings(self) -> dict[int, tuple[float, float]]:
+        """Return (CPU seconds of the candidate, clock time when it had ended) of every evaluated ticket."""
+        rows = self._run(
+            """SELECT i.id, coalesce(c.cpu_s, 0), e.finished_at FROM individuals i
+               JOIN evaluations e ON e.name = i.evaluation
+               LEFT JOIN costs c ON c.ticket = i.id AND c.role = 'candidate'"""
+        )
+        return {row[0]: (row[1], row[2]) for row in rows}
+
     # Requests and replies
 
     def record_request(
