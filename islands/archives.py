@@ -32,15 +32,16 @@ class Bounded(Archive):
 
     def place(self, view: IslandView, pinned: frozenset[int], newcomer: Newcomer) -> Placement:
         """Keep the newcomer when there is room, or when it beats the worst member that may leave."""
-        free = _free(view, pinned)
         if self.resolution:
             alike = np.abs(view.fitness - newcomer.fitness) <= self.resolution
             if alike.sum() >= self.options.alike:
-                leaving = view.ids[alike & free]
+                leaving = view.ids[alike & _free(view, pinned)]
                 return Placement(True, (int(leaving.min()),)) if len(leaving) else Placement(False)
         if len(view) < self.options.size:
             return Placement(True)
-        return _in_place_of_the_worst(view, free, newcomer)
+        if newcomer.fitness <= view.fitness.min():
+            return Placement(False)  # most are no better than anybody, and it need not be asked who may leave
+        return _in_place_of_the_worst(view, _free(view, pinned), newcomer)
 
 
 class TopPerParent(Archive):

@@ -1,5 +1,6 @@
 """Novelty: whether a program is too close to what was proposed before, and how far it lies from the others."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -74,5 +75,5 @@ def dot(a: Vector, b: Vector) -> float:
 
 def _must_be_finite(vector: Vector) -> None:
     # A sum is finite only if its terms are; float32 squares of a unit vector cannot overflow.
-    if not np.isfinite(vector.values @ vector.values):
+    if not math.isfinite(vector.values @ vector.values):
         raise ValueError("the vector of a program is not finite; expected one of unit length without NaN and infinity")
