@@ -6,6 +6,7 @@ Scores come as arrays of shape (problems, seeds), larger is better. The practice
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,6 +185,25 @@ def caution(pairs: int) -> str | None:
     if pairs >= SMALL:
         return None
     return f"only {pairs} pairs: intervals of so few are too narrow, and no test of them is to be trusted"
+
+
+def pairs_needed(a: Floats, b: Floats) -> int | None:
+    """Return how many pairs would show a difference of the size seen, at the 5 % level with a power of 80 %.
+
+    The usual n = ((1.96 + 0.84) sd / mean)² of paired differences, without the correction for many comparisons; None
+    where the mean difference is 0.
+    """
+    _must_pair(a, b)
+    difference = np.ravel(a - b)
+    mean = float(difference.mean())
+    if mean == 0.0:
+        return None
+    return max(2, ceil((2.8 * float(difference.std(ddof=1)) / mean) ** 2))
+
+
+def smallest_p_value(pairs: int) -> float:
+    """Return the smallest p-value that Wilcoxon's signed-rank test can give so many pairs: 2 / 2ⁿ."""
+    return min(1.0, 2.0 / 2.0**pairs)
 
 
 def _improvement(a: Floats, b: Floats) -> float:

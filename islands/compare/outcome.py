@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ...core.folder import RunFolder
 from ...core.objective import Objective
@@ -167,8 +166,3 @@ def _timed(store: Store) -> Iterator[tuple[Birth, float, float]]:
         began = [session for session in sessions if finished is not None and session[0] <= finished]
         at, before = began[-1] if began else (0.0, 0.0)
         yield birth, cpu_s, 0.0 if finished is None or not began else before + finished - at
-
-
-def as_json(spent: Spent) -> dict[str, Any]:
-    """Return what was spent as plain data."""
-    return asdict(spent)

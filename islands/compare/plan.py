@@ -67,11 +67,12 @@ def make_plan(comparison: Comparison, plugins: Plugins, out: Path) -> Plan:
     for seed in comparison.seeds:
         for table in comparison.problems:
             options = with_seed(table.options, seed)
-            problem = load_problem(table.use, known, options)
+            use = _found(table.use, known, comparison.folder)
+            problem = load_problem(use, known, options)
             assert table.name is not None  # given to it when the file was read
             objectives[table.name] = problem.objective
             for arm in arms:
-                cells += arm.cells(table.name, table.use, problem, options, seed, out)
+                cells += arm.cells(table.name, use, problem, options, seed, out)
     return Plan(comparison, tuple(cells), objectives)
 
 
@@ -128,6 +129,12 @@ class _Prepared:
             mark = hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()[:16]
             cells.append(Cell(self.arm.name, name, seed, budgets, use, self.file, settings, out / "runs" / mark))
         return cells
+
+
+def _found(use: str, known: Mapping[str, Path], folder: Path) -> str:
+    """Return a problem's registered name, or the path of its folder as it is seen from the comparison's file."""
+    beside = folder / Path(use).expanduser()
+    return str(beside.resolve()) if use not in known and beside.is_dir() else use
 
 
 def _groups(budgets: Sequence[Allowance], *, apart: bool) -> list[tuple[Allowance, ...]]:

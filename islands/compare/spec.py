@@ -117,6 +117,8 @@ class Comparison:
     budgets: tuple[Allowance, ...]
     workers: int
     patience: float
+    folder: Path
+    """What paths are relative to."""
 
 
 def read_comparison(layer: Layer, folder: Path) -> Comparison:
@@ -136,7 +138,7 @@ def read_comparison(layer: Layer, folder: Path) -> Comparison:
             _refuse_shared(layer, f"the arm {table.name!r}", {text.partition("=")[0].split(".")[0].strip(): 0},
                            ("arms", index))  # fmt: skip
     _refuse_twice("arm", [arm.name for arm in file.arms])
-    problems = _named(file.problems, folder)
+    problems = _named(file.problems)
     _refuse_twice("problem", [problem.name or "" for problem in problems])
     return Comparison(
         problems=problems,
@@ -145,6 +147,7 @@ def read_comparison(layer: Layer, folder: Path) -> Comparison:
         budgets=budgets,
         workers=file.workers,
         patience=file.patience,
+        folder=folder,
     )
 
 
@@ -183,15 +186,13 @@ def _refuse_twice(what: str, names: Sequence[str]) -> None:
             raise UsageError(f"{name!r} cannot name an {what}; expected printable text")
 
 
-def _named(problems: Sequence[ProblemTable], folder: Path) -> tuple[ProblemTable, ...]:
+def _named(problems: Sequence[ProblemTable]) -> tuple[ProblemTable, ...]:
     named = []
     for problem in problems:
         alike = [other for other in problems if other.use == problem.use]
         options = ", ".join(f"{k}={v}" for k, v in problem.options.items() if v != SEED_MARK)
         name = f"{Path(problem.use).name} ({options})" if len(alike) > 1 and options else Path(problem.use).name
-        beside = folder / problem.use
-        use = str(beside.resolve()) if beside.is_dir() and ("/" in problem.use or problem.use == ".") else problem.use
-        named.append(problem.model_copy(update={"name": problem.name or name, "use": use}))
+        named.append(problem.model_copy(update={"name": problem.name or name}))
     return tuple(named)
 
 
@@ -200,11 +201,16 @@ def _arm(table: ArmTable, common: Mapping[str, Any], folder: Path) -> Arm:
     for key, value in (table.model_extra or {}).items():
         old = settings.get(key)
         # Another component drops the options of the one before, as between the layers of a configuration.
-        other = isinstance(old, Mapping) and isinstance(value, Mapping) and value.get("use", old.get("use")) != old.get("use")
-        settings = {**settings, key: value} if other else overlay(settings, {key: value})
+        settings = {**settings, key: value} if _other(old, value) else overlay(settings, {key: value})
     if "plugins" in settings:
         names = settings["plugins"] if isinstance(settings["plugins"], list) else [settings["plugins"]]
         settings["plugins"] = [str((folder / n).resolve()) if str(n).endswith(".py") else n for n in names]
     if table.preset is not None:
         settings["preset"] = table.preset
     return Arm(table.name, settings, table.set)
+
+
+def _other(old: Any, new: Any) -> bool:
+    """Say whether two choices are of different components."""
+    uses = [choice.get("use") if isinstance(choice, Mapping) else choice for choice in (old, new)]
+    return None not in uses and uses[0] != uses[1]
