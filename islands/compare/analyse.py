@@ -126,7 +126,9 @@ def _arms(
             "n": int(table.size),
             "median": tables.shown(None, float(np.median(table))),
             "iqm": tables.shown(None, centres[name]),
-            "interval": None if spread is None else sorted((tables.shown(None, spread.low), tables.shown(None, spread.high))),
+            "interval": None
+            if spread is None
+            else sorted((tables.shown(None, spread.low), tables.shown(None, spread.high))),
             "auc": tables.shown(None, float(tables.areas(name, budget).mean())),
             "rank": None if rank is None else _interval(rank),
             "behind_best": behind,
@@ -186,8 +188,8 @@ def _cautions(scores: Mapping[str, Floats], pairs: Sequence[Mapping[str, Any]]) 
     if smallest_p_value(n) * len(pairs) >= LEVEL:
         enough = next(k for k in range(n, 200) if smallest_p_value(k) * len(pairs) < LEVEL)
         said.append(
-            f"{n} pairs are too few for the statistics asked: with {len(pairs)} comparisons corrected by Holm no winner "
-            f"can be named below {enough} pairs"
+            f"{n} pairs are too few for the statistics asked: with {len(pairs)} comparison{'s' * (len(pairs) > 1)}, "
+            f"corrected by Holm, no winner can be named below {enough} pairs"
         )
     return said
 
@@ -244,10 +246,10 @@ def _flips(budgets: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _scale_words(tables: Tables) -> str:
     if len(tables.problems) == 1:
         aim = tables.objective(tables.problems[0])
-        return f"scores are {aim.name}, which is to be {aim.direction}d; a difference is positive where the first is better"
+        return f"scores are {aim.name}, to be {aim.direction}d; a difference is positive where the first is better"
     return (
-        "scores of several problems are pooled on one scale: for each problem 0 is the worst best-so-far that any run of "
-        "this comparison had, and 1 the best"
+        "scores of several problems are pooled on one scale: for each problem 0 is the worst best-so-far that any run "
+        "of this comparison had, and 1 the best"
     )
 
 

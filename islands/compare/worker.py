@@ -61,7 +61,7 @@ def _answer(job: Mapping[str, Any], sign: Callable[[Event], None]) -> Mapping[st
         run_cell(job, sign)
     except SpeciateError as error:
         return {"failed": " ".join(str(error).split())}
-    except (Exception, SystemExit) as error:  # a plugin's own fault voids its arm and must end nobody else's run
+    except (Exception, SystemExit) as error:  # noqa: BLE001 a plugin's own fault voids its arm and nobody else's
         return {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
     return {"done": True}
 
