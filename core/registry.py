@@ -16,6 +16,7 @@ from .options import OptionInfo, check, option_infos
 from .sandbox import Sandbox
 from .slots import (
     Archive,
+    Comparison,
     Embedder,
     Executor,
     Inspirations,
@@ -42,6 +43,7 @@ SLOTS: Mapping[str, type[Component]] = {
     "sandbox": Sandbox,
     "executor": Executor,
     "reporter": Reporter,
+    "comparison": Comparison,
 }
 """The slots whose components are classes. A new slot is one more line."""
 

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .view import IslandView
 
 if TYPE_CHECKING:
     from .calls import Calls
+    from .config_sources import Layer
     from .problem import Problem
 
 
@@ -251,6 +253,25 @@ class Reporter(Component):
 
     def close(self) -> None:
         """Give back the terminal or the file, also when the run failed."""
+
+
+class Comparison(Component):
+    """Compares strategies: runs all of them under the same budgets, seeds and problems, and says what is shown."""
+
+    @abstractmethod
+    def compare(
+        self, tables: "Layer", folder: Path, out: Path, workers: int | None, tell: Callable[[int, int, str], None]
+    ) -> dict[str, Any]:
+        """Do what `tables` ask for and return the report as plain JSON data, which is also written into `out`.
+
+        What an earlier call finished in `out` is not done again. Paths in `tables` are relative to `folder`; `workers`
+        is how many runs go on at once, if the tables do not count; `tell` is called with how many runs are finished, of
+        how many, and which was the last. Raises SpeciateError for whatever the caller can mend.
+        """
+
+    @abstractmethod
+    def show(self, report: Mapping[str, Any]) -> None:
+        """Print a report on the terminal."""
 
 
 @dataclass(frozen=True, slots=True)

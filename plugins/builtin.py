@@ -107,6 +107,7 @@ COMPONENTS = (
     ("sandbox", "process", "plugins.sandboxes.process:ProcessSandbox"),
     ("executor", "local", "plugins.executors.local:LocalExecutor"),
     ("reporter", "progress", "plugins.reporters.progress:Progress"),
+    ("comparison", "paired", "islands.compare.paired:Paired"),
 )
 """Slot, name and `module:Class` below the package."""
 

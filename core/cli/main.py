@@ -20,6 +20,7 @@ COMMANDS = {
     "new": ("problems:new", "Write the scaffold of something new."),
     "evaluate": ("problems:evaluate", "Run and score one program."),
     "verdict": ("problems:verdict", "Print what oracle and local evaluator say of an output."),
+    "compare": ("compare:compare", "Compare strategies under equal budgets; say what is shown and what is not."),
     "plugins": ("plugins:plugins", "List components, or show one with its options."),
     "sandbox": ("machine:sandbox", "Run one file contained and print what came of it."),
     "doctor": ("machine:doctor", "Say what this machine can do and what it cannot."),

@@ -43,8 +43,8 @@ def analyse(plan: Plan, executed: Executed) -> dict[str, Any]:
     """
     tables = Tables(plan, executed)
     void = _void(executed)
-    budgets = [_budget(tables, budget, void) for budget in plan.comparison.budgets]
-    first = plan.comparison.budgets[0].kind
+    budgets = [_budget(tables, budget, void) for budget in plan.design.budgets]
+    first = plan.design.budgets[0].kind
     main = max((b for b in budgets if b["kind"] == first), key=lambda b: float(b["total"]))
     return {
         "problems": list(tables.problems),
@@ -74,7 +74,7 @@ def _void(executed: Executed) -> dict[str, tuple[Any, str]]:
 
 
 def _budget(tables: Tables, budget: Allowance, void: Mapping[str, object]) -> dict[str, Any]:
-    names = [arm.name for arm in tables.plan.comparison.arms]
+    names = [arm.name for arm in tables.plan.design.arms]
     whole = [name for name in names if name not in void and tables.whole(name, budget)]
     reasons = [f"{name} is not ranked: a run of it failed" for name in names if name not in whole]
     for name in list(whole):

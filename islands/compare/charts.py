@@ -91,10 +91,11 @@ def interval_chart(bars: Sequence[Bar], *, across: str, zero: float | None = Non
     for row, bar in enumerate(bars):
         at, weight = TOP + 22 * row + 13, 5 if bar.bold else 2
         words = f"{bar.name}: {bar.estimate:.4g} [{bar.low:.4g}, {bar.high:.4g}]"
+        name = f'<text x="{left - 8}" y="{at + 4}" text-anchor="end">{escape(_short(bar.name))}</text>'
+        span = f'x1="{x(bar.low):.1f}" x2="{x(bar.high):.1f}" y1="{at}" y2="{at}" stroke-width="{weight}"'
         parts.append(
-            f'<g><title>{escape(words)}</title><text x="{left - 8}" y="{at + 4}" text-anchor="end">'
-            f'{escape(_short(bar.name))}</text><line x1="{x(bar.low):.1f}" x2="{x(bar.high):.1f}" y1="{at}" y2="{at}" stroke="{bar.colour}" '
-            f'stroke-width="{weight}"/><circle cx="{x(bar.estimate):.1f}" cy="{at}" r="4" fill="{bar.colour}"/></g>'
+            f'<g><title>{escape(words)}</title>{name}<line {span} stroke="{bar.colour}"/>'
+            f'<circle cx="{x(bar.estimate):.1f}" cy="{at}" r="4" fill="{bar.colour}"/></g>'
         )
     parts.append(f'<text x="{(left + WIDTH) / 2}" y="{height - 6}" text-anchor="middle">{escape(across)}</text>')
     return _svg(height, parts, across)

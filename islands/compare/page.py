@@ -39,10 +39,11 @@ b.win{color:#109618}
 
 METHOD = (
     "Every arm had the same seeds, problems and budgets; seeds pair the runs. Interquartile means have stratified "
-    "bootstrap intervals, and ranks what resampling the seeds makes of them (Agarwal et al. 2021). Differences have paired "
-    "percentile bootstrap intervals and Wilcoxon's signed-rank test, corrected by Holm over all pairs of a budget. A "
-    "winner is named only where the interval of the difference leaves out 0 and the corrected p-value is below 0.05. The "
-    "area under the anytime curve is divided by the budget. A score is the oracle's where the problem has an oracle."
+    "bootstrap intervals, and ranks what resampling the seeds makes of them (Agarwal et al. 2021). Differences have "
+    "paired percentile bootstrap intervals and Wilcoxon's signed-rank test, corrected by Holm over all pairs of a "
+    "budget. A winner is named only where the interval of the difference leaves out 0 and the corrected p-value is "
+    "below 0.05. The area under the anytime curve is divided by the budget. A score is the oracle's where the problem "
+    "has an oracle."
 )
 
 

@@ -16,7 +16,7 @@ from ...core.loading import Plugins
 from ...core.objective import Objective
 from ...core.problem import Problem, load_problem
 from ...core.told import reads_total, version
-from .spec import Allowance, Arm, Comparison, with_seed
+from .spec import Allowance, Arm, Design, with_seed
 
 _NO_PART_OF_A_RUN = ("seed", "problem", "budget", "workers", "executor", "reporter", "preset")
 
@@ -50,30 +50,30 @@ class Cell:
 class Plan:
     """All cells, seeds first, so that what was run at any moment is nearly paired; and each problem's objective."""
 
-    comparison: Comparison
+    design: Design
     cells: tuple[Cell, ...]
     objectives: Mapping[str, Objective]
 
 
-def make_plan(comparison: Comparison, plugins: Plugins, out: Path) -> Plan:
+def make_plan(design: Design, plugins: Plugins, out: Path) -> Plan:
     """Check every arm and every problem, write each arm's configuration into `out`/arms, and list the runs.
 
     Raises UsageError, with the arm's name, for a configuration that does not hold or that sets a budget.
     """
-    arms = [_Prepared.of(arm, comparison.budgets, plugins, out) for arm in comparison.arms]
+    arms = [_Prepared.of(arm, design.budgets, plugins, out) for arm in design.arms]
     known = {name: plugins.registry.path("problem", name) for name in plugins.registry.names("problem")}
     cells: list[Cell] = []
     objectives: dict[str, Objective] = {}
-    for seed in comparison.seeds:
-        for table in comparison.problems:
+    for seed in design.seeds:
+        for table in design.problems:
             options = with_seed(table.options, seed)
-            use = _found(table.use, known, comparison.folder)
+            use = _found(table.use, known, design.folder)
             problem = load_problem(use, known, options)
             assert table.name is not None  # given to it when the file was read
             objectives[table.name] = problem.objective
             for arm in arms:
                 cells += arm.cells(table.name, use, problem, options, seed, out)
-    return Plan(comparison, tuple(cells), objectives)
+    return Plan(design, tuple(cells), objectives)
 
 
 @dataclass(frozen=True, slots=True)

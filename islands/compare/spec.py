@@ -108,8 +108,8 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A checked comparison. Problems, arms and budgets are in the order in which they were written."""
+class Design:
+    """What is to be compared, checked. Problems, arms and budgets are in the order in which they were written."""
 
     problems: tuple[ProblemTable, ...]
     arms: tuple[Arm, ...]
@@ -121,7 +121,7 @@ class Comparison:
     """What paths are relative to."""
 
 
-def read_comparison(layer: Layer, folder: Path) -> Comparison:
+def read_design(layer: Layer, folder: Path) -> Design:
     """Check the tables of a comparison; paths are relative to `folder`.
 
     Raises UsageError, beginning with the place, for the first thing that is wrong.
@@ -140,7 +140,7 @@ def read_comparison(layer: Layer, folder: Path) -> Comparison:
     _refuse_twice("arm", [arm.name for arm in file.arms])
     problems = _named(file.problems)
     _refuse_twice("problem", [problem.name or "" for problem in problems])
-    return Comparison(
+    return Design(
         problems=problems,
         arms=tuple(_arm(table, file.common, folder) for table in file.arms),
         seeds=tuple(range(file.seeds)) if isinstance(file.seeds, int) else file.seeds,

@@ -38,8 +38,8 @@ class Tables:
 
     def __init__(self, plan: Plan, executed: Executed) -> None:
         self.plan = plan
-        self.problems = tuple(str(table.name) for table in plan.comparison.problems)
-        self.seeds = plan.comparison.seeds
+        self.problems = tuple(str(table.name) for table in plan.design.problems)
+        self.seeds = plan.design.seeds
         self._found: dict[tuple[str, str, int, str], Outcome] = {}
         for cell, outcome in executed.outcomes.items():
             for budget in cell.budgets:

@@ -94,7 +94,9 @@ def _gone_on_with(folder: Path, longest: Allowance) -> Prepared:
     told = opened.totals()
     opened.close()
     total = max(longest.total, told.get(longest.kind) or 0)
-    changed = {longest.kind: int(total) if longest.counted else total} if total != told.get(longest.kind) else {}
+    changed: dict[str, Any] = {}
+    if total != told.get(longest.kind):
+        changed = {longest.kind: int(total) if longest.counted else total}
     return prepare_resume(folder, Totals(**changed), 1)
 
 

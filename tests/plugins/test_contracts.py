@@ -25,6 +25,7 @@ CONTRACTS: dict[str, type[testing.ComponentContract]] = {
     "executor": testing.ExecutorContract,
     "reporter": testing.ReporterContract,
     "policy": testing.ComponentContract,
+    "comparison": testing.ComponentContract,
 }
 
 
