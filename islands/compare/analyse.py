@@ -61,8 +61,32 @@ def analyse(plan: Plan, executed: Executed) -> dict[str, Any]:
             for cell, reason in void.values()
         ],
         "budgets": budgets,
+        "runs": _runs(plan, executed, tables),
         "flips": _flips(budgets),
     }
+
+
+def _runs(plan: Plan, executed: Executed, tables: Tables) -> list[dict[str, Any]]:
+    """Return every run with its score at every budget, its folder and the individual that has the score."""
+    found = []
+    for cell in plan.cells:
+        outcome = executed.outcomes.get(cell)
+        for budget in cell.budgets if outcome is not None else ():
+            assert outcome is not None
+            spent = outcome.at[str(budget)]
+            holders = [point.individual for point in outcome.points if point.fitness == spent.fitness]
+            found.append(
+                {
+                    "arm": cell.arm,
+                    "problem": cell.problem,
+                    "seed": cell.seed,
+                    "budget": str(budget),
+                    "score": None if spent.fitness is None else tables.shown(cell.problem, spent.fitness),
+                    "individual": holders[0] if holders else None,
+                    "folder": f"runs/{cell.folder.name}",
+                }
+            )
+    return found
 
 
 def _void(executed: Executed) -> dict[str, tuple[Any, str]]:
@@ -144,6 +168,7 @@ def _costs(runs: Sequence[Spent]) -> dict[str, Any]:
         refused.update(run.refused)
     money = [run.money for run in runs if run.money is not None]
     distances = [run.distance for run in runs if run.distance is not None]
+    cycles = [run.cycles for run in runs if run.cycles is not None]
     kinds = ("evaluations", "proposals", "model_calls", "tokens", "seconds", "cpu_s")
     cost = {kind: float(np.mean([getattr(run, kind) for run in runs])) for kind in kinds}
     return {
@@ -152,6 +177,7 @@ def _costs(runs: Sequence[Spent]) -> dict[str, Any]:
         "diversity": {
             "unique": float(np.mean([run.unique for run in runs])),
             "distance": float(np.mean(distances)) if distances else None,
+            "cycles": float(np.mean(cycles)) if cycles else None,
         },
     }
 

@@ -3,13 +3,14 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 
 from ...core.folder import RunFolder
 from ...core.objective import Objective
 from ...core.slots import Vector
 from ...core.store import Birth, Store
+from ..cycles import CycleCount
 from ..diversity import mean_distance, unique_share
 from .spec import Allowance
 
@@ -18,12 +19,13 @@ OUTCOME = "outcome.json"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A best so far: what had been spent when it was found. `fitness` is larger where the score is better."""
+    """A best so far: who it is, and what had been spent. `fitness` is larger where the score is better."""
 
     evaluations: int
     proposals: int
     seconds: float
     fitness: float
+    individual: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Spent:
     """What a run had at one budget. `fitness` is None when nothing valid was found; money is None when unknown.
 
     `unique` is the share of different programs among those evaluated, `distance` the mean cosine distance of all pairs
-    of them by their stored embeddings.
+    of them by their stored embeddings, and `cycles` the share of added lines that an ancestor had lost.
     """
 
     fitness: float | None
@@ -45,6 +47,7 @@ class Spent:
     refused: Mapping[str, int]
     unique: float
     distance: float | None
+    cycles: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def read_outcome(folder: Path, budgets: Sequence[Allowance]) -> Outcome | None:
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
     """Write an outcome beside the run, whole or not at all."""
-    points = [[p.evaluations, p.proposals, p.seconds, p.fitness] for p in outcome.points]
+    points = [list(astuple(point)) for point in outcome.points]
     text = json.dumps({"points": points, "at": {name: asdict(spent) for name, spent in outcome.at.items()}})
     beside = folder / f"{OUTCOME}.new"
     beside.write_text(text, "utf-8")
@@ -93,8 +96,11 @@ def _read_off(folder: RunFolder, objective: Objective, budgets: Sequence[Allowan
         while waiting and waiting[0].counted and getattr(tally, waiting[0].kind) >= waiting[0].total:
             at[str(waiting.pop(0))] = tally.spent()
         found = tally.add(birth, cpu_s, seconds, _fitness(birth, objective))
+        if birth.individual is not None:
+            files = (text for _, text in folder.store.program(birth.individual.program).files)
+            tally.cycles.add(birth.individual.id, birth.individual.parent, files)
         if found is not None:
-            points.append(Point(tally.evaluations, tally.proposals, tally.seconds, found))
+            points.append(Point(tally.evaluations, tally.proposals, tally.seconds, found, birth.selection.ticket))
     if waiting and not waiting[-1].counted:
         tally.seconds = max(tally.seconds, folder.seconds_spent())
     at.update((str(budget), tally.spent()) for budget in waiting)
@@ -116,6 +122,7 @@ class _Tally:
     refused: Counter[str] = field(default_factory=Counter)
     contents: list[bytes] = field(default_factory=list)
     vectors: list[Vector] = field(default_factory=list)
+    cycles: CycleCount = field(default_factory=CycleCount)
 
     def add(self, birth: Birth, cpu_s: float, seconds: float, fitness: float | None) -> float | None:
         """Count a committed ticket; return its fitness when it is the best so far."""
@@ -145,6 +152,7 @@ class _Tally:
         return Spent(
             self.fitness, self.evaluations, self.proposals, self.seconds, self.cpu_s, self.model_calls, self.tokens,
             self.money, dict(sorted(self.refused.items())), unique_share(self.contents), mean_distance(self.vectors),
+            self.cycles.share,
         )  # fmt: skip
 
 

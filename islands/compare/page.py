@@ -200,7 +200,7 @@ def _costs(budget: Mapping[str, Any]) -> str:
     kinds = ("evaluations", "proposals", "model_calls", "seconds", "cpu_s")
     rows = []
     for name, arm in budget["arms"].items():
-        distance = arm["diversity"]["distance"]
+        distance, cycles = arm["diversity"]["distance"], arm["diversity"]["cycles"]
         rows.append(
             [
                 escape(name),
@@ -208,6 +208,7 @@ def _costs(budget: Mapping[str, Any]) -> str:
                 *(str(arm["refused"].get(reason, 0)) for reason in reasons),
                 f"{arm['diversity']['unique']:.3f}",
                 "–" if distance is None else f"{distance:.3f}",
+                "–" if cycles is None else f"{cycles:.3f}",
             ]
         )
     head = [
@@ -220,6 +221,7 @@ def _costs(budget: Mapping[str, Any]) -> str:
         *reasons,
         "unique",
         "distance",
+        "lines returned",
     ]
     return _table(head, rows, "Cost (mean of a run), refusals (all runs), diversity of what was evaluated")
 

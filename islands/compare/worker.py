@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,7 @@ def _answer(job: Mapping[str, Any], sign: Callable[[Event], None]) -> Mapping[st
     except SpeciateError as error:
         return {"failed": " ".join(str(error).split())}
     except (Exception, SystemExit) as error:  # noqa: BLE001 a plugin's own fault voids its arm and nobody else's
+        traceback.print_exc()  # into workers.log
         return {"failed": " ".join(f"{type(error).__name__}: {error}".split())}
     return {"done": True}
 
