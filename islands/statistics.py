@@ -4,7 +4,7 @@ Scores come as arrays of shape (problems, seeds), larger is better. The practice
 2021, "Deep reinforcement learning at the edge of the statistical precipice"). All resampling takes a generator.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -36,11 +36,7 @@ def iqm(scores: Floats) -> float:
 
     A quarter of the total weight is cut at each end, exactly, also where n is no multiple of 4.
     """
-    ordered = np.sort(np.ravel(scores))
-    n = len(ordered)
-    edges = np.arange(n + 1) / n
-    weights = np.clip(np.minimum(edges[1:], 0.75) - np.maximum(edges[:-1], 0.25), 0.0, None)
-    return float((ordered * weights).sum() / weights.sum())
+    return float(_iqms(np.ravel(scores)[None, :])[0])
 
 
 def stratified_bootstrap(
@@ -75,9 +71,20 @@ def paired_difference(
     Pairs are resampled within each problem. Shapes (problems, seeds), equal; ValueError otherwise.
     """
     _must_pair(a, b)
-    return stratified_bootstrap(
-        np.asarray(a - b), lambda x: float(x.mean()), rng, resamples=resamples, confidence=confidence
-    )
+    difference = np.asarray(a - b)
+    _must_have_seeds(difference)
+    drawn = np.concatenate([block.mean(axis=(1, 2)) for (block,) in _resampled([difference], rng, resamples)])
+    return _percentile(float(difference.mean()), drawn, confidence)
+
+
+def iqm_interval(
+    scores: Floats, rng: np.random.Generator, *, resamples: int = 2000, confidence: float = 0.95
+) -> Interval:
+    """Return the interquartile mean with the interval of `stratified_bootstrap`, made at once for all resamples."""
+    _must_have_seeds(scores)
+    blocks = _resampled([scores], rng, resamples)
+    drawn = np.concatenate([_iqms(block.reshape(len(block), -1)) for (block,) in blocks])
+    return _percentile(iqm(scores), drawn, confidence)
 
 
 def probability_of_improvement(
@@ -92,12 +99,13 @@ def probability_of_improvement(
     _must_have_seeds(b)
     if len(a) != len(b):
         raise ValueError(f"scores of {len(a)} and of {len(b)} problems; expected the same problems in both")
-    rows = np.arange(len(a))[:, None]
-    drawn = [
-        _improvement(a[rows, rng.integers(a.shape[1], size=a.shape)], b[rows, rng.integers(b.shape[1], size=b.shape)])
-        for _ in range(resamples)
-    ]
-    return _percentile(_improvement(a, b), drawn, confidence)
+    better = (a[:, :, None] > b[:, None, :]) + 0.5 * (a[:, :, None] == b[:, None, :])
+    drawn = np.zeros(resamples)
+    for wins in better:
+        # How often each seed was drawn says all: no table of wins is made for a resample.
+        ours, theirs = (_draw_counts(n, rng, resamples) for n in wins.shape)
+        drawn += ((ours @ wins) * theirs).sum(axis=1) / (wins.size * len(better))
+    return _percentile(float(better.mean()), drawn, confidence)
 
 
 def performance_profile(scores: Floats, thresholds: Floats) -> Floats:
@@ -160,14 +168,13 @@ def rank_intervals(
     """
     for other in scores:
         _must_pair(scores[0], other)
-    table = np.array(scores)
-    rows = np.arange(table.shape[1])[:, None]
     drawn = []
-    for _ in range(resamples):
-        places = rng.integers(table.shape[2], size=table.shape[1:])
-        drawn.append(_ranks([iqm(arm[rows, places]) for arm in table]))
-    estimates = _ranks([iqm(arm) for arm in table])
-    return [_percentile(estimates[k], [one[k] for one in drawn], confidence) for k in range(len(table))]
+    for blocks in _resampled(scores, rng, resamples):
+        centres = np.array([_iqms(block.reshape(len(block), -1)) for block in blocks])
+        drawn.append(_ranks(centres))
+    every = np.concatenate(drawn, axis=1)
+    estimates = _ranks(np.array([[iqm(arm)] for arm in scores]))[:, 0]
+    return [_percentile(float(e), row, confidence) for e, row in zip(estimates, every, strict=True)]
 
 
 def verdict(difference: Interval, p_holm: float, level: float = 0.05) -> int:
@@ -206,19 +213,43 @@ def smallest_p_value(pairs: int) -> float:
     return min(1.0, 2.0 / 2.0**pairs)
 
 
-def _improvement(a: Floats, b: Floats) -> float:
-    higher = (a[:, :, None] > b[:, None, :]).mean()
-    equal = (a[:, :, None] == b[:, None, :]).mean()
-    return float(higher + 0.5 * equal)
+def _iqms(rows: Floats) -> Floats:
+    """Return the interquartile mean of every row."""
+    n = rows.shape[1]
+    edges = np.arange(n + 1) / n
+    weights = np.clip(np.minimum(edges[1:], 0.75) - np.maximum(edges[:-1], 0.25), 0.0, None)
+    return np.asarray(np.sort(rows, axis=1) @ (weights / weights.sum()))
 
 
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Return ranks from 1, the largest first; equals share the mean of their places."""
-    table = np.array(values)
-    return [float((table > v).sum() + ((table == v).sum() + 1) / 2) for v in table]
+BLOCK = 1 << 18
+"""Resampled numbers that are held at once."""
 
 
-def _percentile(estimate: float, drawn: Sequence[float], confidence: float) -> Interval:
+def _resampled(tables: Sequence[Floats], rng: np.random.Generator, resamples: int) -> Iterator[list[Floats]]:
+    """Yield blocks of the tables with seeds drawn anew within each problem, the same ones in all of them.
+
+    Tables have one shape (problems, seeds), the blocks of each (block, problems, seeds).
+    """
+    problems, seeds = tables[0].shape
+    size = max(1, BLOCK // (problems * seeds))
+    for start in range(0, resamples, size):
+        places = rng.integers(seeds, size=(min(size, resamples - start), problems, seeds))
+        yield [np.take_along_axis(table[None, :, :], places, axis=2) for table in tables]
+
+
+def _draw_counts(seeds: int, rng: np.random.Generator, resamples: int) -> Floats:
+    """Return how often each seed is drawn in each resample, shape (resamples, seeds)."""
+    return rng.multinomial(seeds, np.full(seeds, 1.0 / seeds), size=resamples).astype(np.float64)
+
+
+def _ranks(centres: Floats) -> Floats:
+    """Return ranks from 1 in each column, the largest first; equals share the mean of their places."""
+    larger = (centres[None, :, :] > centres[:, None, :]).sum(axis=1)
+    equal = (centres[None, :, :] == centres[:, None, :]).sum(axis=1)
+    return np.asarray(larger + (equal + 1) / 2)
+
+
+def _percentile(estimate: float, drawn: Sequence[float] | Floats, confidence: float) -> Interval:
     tail = 50.0 * (1.0 - confidence)
     low, high = np.percentile(np.array(drawn), [tail, 100.0 - tail])
     return Interval(float(estimate), float(low), float(high))

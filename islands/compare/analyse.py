@@ -14,6 +14,7 @@ from ..statistics import (
     caution,
     holm,
     iqm,
+    iqm_interval,
     paired_difference,
     paired_p_value,
     pairs_needed,
@@ -21,7 +22,6 @@ from ..statistics import (
     probability_of_improvement,
     rank_intervals,
     smallest_p_value,
-    stratified_bootstrap,
     verdict,
 )
 from .execute import Executed
@@ -142,7 +142,7 @@ def _arms(
     for (name, table), rank in zip(scores.items(), ranks, strict=True):
         spread = None
         if table.shape[1] > 1:
-            spread = stratified_bootstrap(table, iqm, rng, resamples=RESAMPLES)
+            spread = iqm_interval(table, rng, resamples=RESAMPLES)
         behind = None
         if best is not None and name != best:
             behind = _interval(paired_difference(table, scores[best], rng, resamples=RESAMPLES))
