@@ -97,7 +97,9 @@ class _Crew:
             del self.busy[worker.answers]
             assert worker.cell is not None
             ended.append((worker.cell, said.get("failed")))
-            if worker.lives:
+            if "failed" in said or said["retire"]:
+                worker.end()  # with whatever a plugin may have left behind in it
+            else:
                 self._idle.append(worker)
         return ended
 

@@ -32,14 +32,18 @@ def work(answers: int, parent: int) -> None:
     The process ends with its `parent`.
     """
     own = os.getpid()
+    forks: list[int] = []
+    os.register_at_fork(after_in_parent=lambda: forks.append(own))
 
     def say(message: Mapping[str, Any]) -> None:
         os.write(answers, json.dumps(message).encode() + b"\n")
 
     for line in sys.stdin:
-        say(_answer(json.loads(line), _signs(say, own, parent)))
+        answer = _answer(json.loads(line), _signs(say, own, parent))
         if os.getpid() != own:
             os._exit(1)  # a plugin forked, and this is the copy
+        # After a fork nobody knows who else reads this process's pipes.
+        say({**answer, "retire": bool(forks)})
 
 
 def _signs(say: Say, own: int, parent: int) -> Callable[[Event], None]:

@@ -48,7 +48,7 @@ def report_of(
     budgets: Sequence[Allowance] = (HUNDRED,),
     earlier: Mapping[str, Sequence[float]] | None = None,
     failed: Mapping[str, str] | None = None,
-    objective: Objective = Objective("score"),
+    objective: Objective | None = None,
     overspent: str | None = None,
 ) -> dict[str, Any]:
     """Return the report on arms with these final scores, (problems, seeds)."""
@@ -71,7 +71,7 @@ def report_of(
                 if overspent == name and seed == 0:
                     run = replace(run, at={b: replace(s, evaluations=s.evaluations + 1) for b, s in run.at.items()})
                 outcomes[cell] = run
-    plan = Plan(design, (*outcomes, *failures), {str(p.name): objective for p in problems})
+    plan = Plan(design, (*outcomes, *failures), {str(p.name): objective or Objective("score") for p in problems})
     return analyse(plan, Executed(outcomes, failures))
 
 
