@@ -58,6 +58,7 @@ def assemble(config: RunConfig, problem: Problem, store: Store, registry: Regist
         registry.make(Topology, config.topology),
         registry.make(Migration, config.migration),
         config.islands.drift,
+        problem.objective.resolution,
     )
     parts = Parts(
         problem=problem,

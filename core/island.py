@@ -44,9 +44,13 @@ class Member:
 class Island:
     """The archive of one island. Its history is kept elsewhere and never shrinks."""
 
-    def __init__(self, number: int, archive: Archive, parents: Mapping[int, int | None]) -> None:
+    def __init__(
+        self, number: int, archive: Archive, parents: Mapping[int, int | None], resolution: float = 0.0
+    ) -> None:
         self.number = number
         self.archive = archive
+        self.resolution = resolution
+        """A best that rises by no more than this has not risen."""
         self._parents = parents
         self._skips: dict[int, int | None] = {}
         self.births = 0
@@ -54,6 +58,9 @@ class Island:
         self.births_at_best = 0
         self.best: int | None = None
         self.best_fitness = -np.inf
+        self.risen_to = -np.inf
+        self.founded = -1
+        """The ticket after which the island was emptied last."""
         self.contents: set[bytes] = set()
         self.seeds: set[int] = set()
         self._in_flight: dict[int, int] = {}
@@ -97,8 +104,9 @@ class Island:
         """
         record = newcomer.fitness > self.best_fitness
         if record:
+            if newcomer.fitness - self.risen_to > self.resolution:
+                self.births_at_best, self.risen_to = self.births, newcomer.fitness
             self.best, self.best_fitness = newcomer.id, newcomer.fitness
-            self.births_at_best = self.births
         if seed:
             self.seeds.add(newcomer.id)
         placement = self.archive.place(self.view(), self.pinned(), newcomer)
@@ -131,18 +139,23 @@ class Island:
             self._columns["visits"][self._rows[visited]] += 1
             visited = self._member_above(visited)
 
+    def is_orphan(self, parent: int) -> bool:
+        """Say whether a child's parent went with a reset: the child was under way and belongs to what is gone."""
+        return parent <= self.founded and parent not in self._rows
+
     def pinned(self) -> frozenset[int]:
         """Return the members that never leave: the seeds and the best."""
         return frozenset(self.seeds) if self.best is None else frozenset(self.seeds | {self.best})
 
-    def clear(self) -> None:
-        """Empty the island for a reset; what was ever on it may come back."""
+    def clear(self, ticket: int) -> None:
+        """Empty the island for a reset after a ticket; what was ever on it may come back."""
+        self.founded = ticket
         self.archive.clear()
         self.contents.clear()
         self.seeds.clear()
         self._rows.clear()
         self._members.clear()
-        self.best, self.best_fitness = None, -np.inf
+        self.best, self.best_fitness, self.risen_to = None, -np.inf, -np.inf
         self.births_at_best = self.births
         self._view = None
 

@@ -38,12 +38,14 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class _Passport:
-    """What travels of an individual; one that is settled, a seed or a migrant, does not migrate."""
+    """What travels of an individual, and from where; a seed or a migrant does not migrate."""
 
     newcomer: Newcomer
     member: Member
     generation: int
-    settled: bool
+    island: int
+    seed: bool
+    migrant: bool
 
 
 class Population:
@@ -56,11 +58,12 @@ class Population:
         topology: Topology,
         migration: Migration | None,
         drift: int = DRIFT,
+        resolution: float = 0.0,
     ) -> None:
         self.seed = seed
         self.drift = drift
         self.parents: dict[int, int | None] = {}
-        self.islands = [Island(number, archive, self.parents) for number, archive in enumerate(archives)]
+        self.islands = [Island(number, archive, self.parents, resolution) for number, archive in enumerate(archives)]
         self.topology = topology
         self.migration = migration
         self.best: Best | None = None
@@ -134,7 +137,8 @@ class Population:
         drift = self._drift(birth, home)
         member = Member(birth.content, birth.vector, birth.metrics or {}, birth.instances, drift or 0)
         if individual.parent is not None:
-            return drift is not None and home.add(newcomer, member, individual.generation)
+            settles = drift is not None and not home.is_orphan(individual.parent)
+            return settles and home.add(newcomer, member, individual.generation)
         # A seed belongs to every island: evolution starts from the same place everywhere.
         kept = [island.add(newcomer, member, 0, seed=True) for island in self.islands]
         return all(kept)
@@ -155,7 +159,7 @@ class Population:
         return drift if drift <= self.drift else None
 
     def _migrate(self, ticket: int) -> tuple[Move | Reset, ...]:
-        if self.migration is None or len(self.islands) < 2:
+        if self.migration is None:
             return ()
         statuses = [
             IslandStatus(
@@ -172,20 +176,21 @@ class Population:
             island.births_at_migration = island.births
         # Taken before anybody travels: an arrival may push somebody out who was to leave.
         papers = [self._passports(wish) for wish in plan]
-        return tuple(wish for wish, ready in zip(plan, papers, strict=True) if self._carry_out(wish, ready))
+        return tuple(wish for wish, ready in zip(plan, papers, strict=True) if self._carry_out(ticket, wish, ready))
 
-    def _carry_out(self, wish: Move | Reset, passports: Sequence[_Passport]) -> bool:
+    def _carry_out(self, ticket: int, wish: Move | Reset, passports: Sequence[_Passport]) -> bool:
         if isinstance(wish, Move):
             (passport,) = passports
             abroad = self.islands[wish.target]
-            if passport.settled or passport.member.content in abroad.contents:
+            if passport.seed or passport.migrant or passport.member.content in abroad.contents:
                 return False
             return abroad.add(passport.newcomer, passport.member, passport.generation, migrant=True)
         island = self.islands[wish.island]
-        island.clear()
+        island.clear(ticket)
         for passport in passports:
             if passport.member.content not in island.contents:
-                island.add(passport.newcomer, passport.member, passport.generation, seed=True)
+                is_seed = passport.seed or passport.island != island.number
+                island.add(passport.newcomer, passport.member, passport.generation, seed=is_seed)
         return True
 
     def _passports(self, wish: Move | Reset) -> list[_Passport]:
@@ -198,9 +203,10 @@ class Population:
             return [self._passport(home, wish.individual)]
         passports = []
         for founder in wish.founders:
-            found = next((i for i in self.islands if founder in i and i.number != wish.island), None)
+            abroad_first = sorted(self.islands, key=lambda i: i.number == wish.island)
+            found = next((i for i in abroad_first if founder in i), None)
             if found is None:
-                raise ComponentError(f"the migration named individual {founder}, which is on no other island")
+                raise ComponentError(f"the migration named individual {founder}, which is on no island")
             passports.append(self._passport(found, founder))
         return passports
 
@@ -212,4 +218,6 @@ class Population:
             id, float(view.fitness[row]), int(view.length[row]), float(view.novelty[row]), member.metrics,
             self.parents.get(id),
         )  # fmt: skip
-        return _Passport(newcomer, member, int(view.generation[row]), bool(view.seed[row] or view.migrant[row]))
+        return _Passport(
+            newcomer, member, int(view.generation[row]), home.number, bool(view.seed[row]), bool(view.migrant[row])
+        )

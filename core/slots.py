@@ -111,7 +111,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Empty an island and reseed it with copies of individuals of other islands."""
+    """Empty an island and found it anew: by copies from other islands, which are its seeds then, or by its own."""
 
     island: int
     founders: tuple[int, ...]

@@ -24,6 +24,11 @@ class Copying(Migration):
         stagnation: int | None = Field(
             default=400, ge=1, description="Births without a new best after which an island is founded anew."
         )
+        retirement: int | None = Field(
+            default=300,
+            ge=1,
+            description="Births without a new best after which the better half of a lone island's members retires.",
+        )
 
     options: Options
 
@@ -35,6 +40,8 @@ class Copying(Migration):
         rng: np.random.Generator,
     ) -> tuple[Move | Reset, ...]:
         """Return the moves and resets that are due."""
+        if len(statuses) == 1:
+            return self._retire(views[0], statuses[0])
         if min(status.since_migration for status in statuses) < self.options.interval:
             return ()
         moves: list[Move | Reset] = []
@@ -49,6 +56,17 @@ class Copying(Migration):
     def _count(self, view: IslandView) -> int:
         share = self.options.share
         return self.options.migrants if share is None else max(1, round(share * len(view)))
+
+    def _retire(self, view: IslandView, status: IslandStatus) -> tuple[Reset, ...]:
+        """Let a lone island that stagnates go on from its worse half and its seeds: there is no other to learn from.
+
+        What retires is not forgotten: the run's best stays its best. But the members that stood higher drew all
+        attention to the optimum that they are stuck in.
+        """
+        if self.options.retirement is None or status.since_improvement < self.options.retirement:
+            return ()
+        stay = view.seed | (view.fitness < np.median(view.fitness))
+        return (Reset(status.island, tuple(int(id) for id in np.sort(view.ids[stay]))),)
 
     def _resets(self, statuses: Sequence[IslandStatus]) -> list[Reset]:
         """Found an island anew from the best of a better one when its own best has not risen for long."""

@@ -165,7 +165,41 @@ def test_a_reset_island_starts_from_its_founders_alone() -> None:
     assert 1 in grown.islands[0]
 
 
-@pytest.mark.parametrize("wish", [Move(7, 0, 1), Move(2, 0, 1), Reset(1, (7,)), Reset(0, (1,))])
+def test_a_lone_island_can_go_on_from_some_of_its_own() -> None:
+    wishes = Wishes()
+    grown = population(1, wishes)
+    for id, fitness in ((1, 9.0), (2, 3.0)):
+        grown.apply(birth(id, fitness))
+    wishes.wanted = (Reset(0, (0, 2)),)
+    grown.apply(birth(3, 0.5))
+    view = grown.islands[0].view()
+    assert dict(zip(view.ids.tolist(), view.seed.tolist(), strict=True)) == {0: True, 2: False}
+    assert grown.best is not None
+    assert grown.best.id == 1
+
+
+def test_a_child_that_was_under_way_at_a_reset_does_not_settle() -> None:
+    wishes = Wishes()
+    grown = population(1, wishes)
+    grown.apply(birth(1, 9.0))
+    wishes.wanted = (Reset(0, (0,)),)
+    grown.apply(birth(2, 0.5))
+    assert not grown.apply(birth(3, 8.0, parent=1)).kept
+    assert grown.apply(birth(4, 0.7, parent=0)).kept
+    assert grown.apply(birth(5, 0.8, parent=4)).kept
+
+
+def test_a_best_that_rises_by_no_more_than_the_resolution_has_not_risen() -> None:
+    grown = Population(1, [KeepBest()], Line(), Wishes(), resolution=0.1)
+    grown.apply(birth(0, 0.0, parent=None, gain=None))
+    for id, fitness in ((1, 1.0), (2, 1.06), (3, 1.09)):
+        grown.apply(birth(id, fitness))
+    assert grown.islands[0].births_at_best == 2
+    grown.apply(birth(4, 1.12))
+    assert grown.islands[0].births_at_best == 5
+
+
+@pytest.mark.parametrize("wish", [Move(7, 0, 1), Move(2, 0, 1), Reset(1, (7,)), Reset(0, (0, 7))])
 def test_a_migration_that_names_who_is_not_there_is_blamed(wish: Move | Reset) -> None:
     wishes = Wishes()
     grown = population(2, wishes)

@@ -48,6 +48,19 @@ def test_the_best_travel_and_neither_seeds_nor_migrants() -> None:
     assert moves == (Move(12, 0, 1), Move(110, 1, 0))
 
 
+def test_the_better_half_of_a_lone_island_that_stagnates_retires_and_its_seeds_stay() -> None:
+    views = [on_island(0, [5.0, 6.0, 4.0, 1.0, 2.0], seed=[False, True, False, False, False])]
+    options = Copying.Options(retirement=50)
+    assert plan(options, views, [status(0, 10, stagnant=49)]) == ()
+    assert plan(options, views, [status(0, 10, stagnant=50)]) == (Reset(0, (11, 13, 14)),)
+    assert plan(Copying.Options(retirement=None), views, [status(0, 10, stagnant=999)]) == ()
+
+
+def test_where_all_are_equal_the_seeds_alone_go_on() -> None:
+    views = [on_island(0, [5.0, 5.0, 5.0], seed=[True, False, False])]
+    assert plan(Copying.Options(), views, [status(0, 10, stagnant=300)]) == (Reset(0, (10,)),)
+
+
 def test_a_stagnant_island_is_founded_anew_by_the_best_of_a_better_one() -> None:
     views = [on_island(0, [5.0]), on_island(1, [1.0])]
     statuses = [status(0, 10, 5.0, stagnant=99), status(1, 10, 1.0, stagnant=99)]
