@@ -92,9 +92,7 @@ def _arms_table(budget: Mapping[str, Any]) -> Table:
 
 
 def _cost_table(budget: Mapping[str, Any]) -> Table:
-    table = _empty(
-        None, "mean of a run", "eval.", "prop.", "CPU s", "wall s", "unique", "distance", "refused (all runs)"
-    )
+    table = _empty(None, "mean of a run", "eval.", "prop.", "CPU s", "wall s", "unique", "distance", "refused")
     for name, arm in budget["arms"].items():
         cost, distance = arm["cost"], arm["diversity"]["distance"]
         table.add_row(
@@ -105,7 +103,7 @@ def _cost_table(budget: Mapping[str, Any]) -> Table:
             f"{cost['seconds']:.1f}",
             f"{arm['diversity']['unique']:.2f}",
             "–" if distance is None else f"{distance:.3f}",
-            ", ".join(f"{reason} {count}" for reason, count in arm["refused"].items()),
+            f"{sum(arm['refused'].values()) / arm['n']:.0f}",
         )
     return table
 
@@ -113,7 +111,7 @@ def _cost_table(budget: Mapping[str, Any]) -> Table:
 def _empty(title: str | None, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left")
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
     return table
 
 
@@ -124,7 +122,7 @@ def _pairs_table(budget: Mapping[str, Any]) -> Table:
     shown = sorted(budget["pairs"], key=lambda pair: (pair["p_holm"], pair["p"]))[:MOST_PAIRS]
     left = len(budget["pairs"]) - len(shown)
     caption = f"{left} more pairs are in the report" if left else None
-    table = _empty(None, "a − b", "difference", "95 %", "p (Holm)", "P(a > b)", "wins", "winner")
+    table = _empty(None, "a − b", "difference", "95 %", "p (Holm)", "P(a > b)", "winner")
     table.caption, table.caption_justify = caption, "left"
     for pair in shown:
         table.add_row(
@@ -133,7 +131,6 @@ def _pairs_table(budget: Mapping[str, Any]) -> Table:
             f"{pair['interval'][0]:+.4g} … {pair['interval'][1]:+.4g}",
             f"{pair['p_holm']:.3g}",
             f"{pair['improvement']['estimate']:.2f}",
-            f"{pair['wins']}:{pair['losses']}",
             pair["winner"] or "–",
         )
     return table
