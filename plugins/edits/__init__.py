@@ -1,0 +1,1 @@
+"""How programs are written by a policy: prompts, the reading of replies, and the operators that use both."""
