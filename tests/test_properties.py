@@ -11,7 +11,9 @@ Population and islands (28-36): tests/islands/test_island_model.py (28-30, 34, 3
 tests/islands/test_more_archives.py (31, 32), tests/islands/test_more_migration.py (33),
 tests/core/test_run_properties.py (36). A history that is cut short (35) is tests/test_interruption.py: the database
 commits tickets whole.
-Accounting (72, 74): tests/islands/test_fairness.py.
+Accounting and comparison (72, 74, 77-79): tests/islands/test_fairness.py (72, 74),
+tests/islands/compare/test_compare_figures.py (72), tests/islands/compare/test_compare_runs.py (77, 79),
+tests/islands/test_cycles.py (78).
 
 Faults: 1, 5, 9, 12 in tests/islands/test_faults.py; 4, 10 in tests/islands/test_island_model.py. The others have the
 form of a property or a promise: 2 is property 21; 6, a failed step that loses an evaluation, is property 24; 7, one
@@ -36,7 +38,7 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("number", [*range(1, 25), *range(27, 37), 72, 74])
+@pytest.mark.parametrize("number", [*range(1, 25), *range(27, 37), 72, 74, *range(77, 80)])
 def test_a_property_has_a_test_of_its_name(number: int) -> None:
     assert number in NAMED["property"]
 

@@ -172,7 +172,7 @@ def test_the_face_of_the_package_loads_nothing() -> None:
     assert output_of(script) == "[]"
 
 
-EXTRAS = {"docker"}
+EXTRAS = {"docker", "sentence_transformers"}
 """What only an extra brings: a module that needs it cannot be loaded without."""
 
 

@@ -11,8 +11,7 @@ def count(*programs: tuple[int, int | None, str]) -> CycleCount:
     return cycles
 
 
-def test_the_cycle_metric_is_the_share_of_added_lines_that_were_deleted_before() -> None:
-    """Property 78."""
+def test_property_78_the_cycle_metric_is_the_share_of_added_lines_that_were_deleted_before() -> None:
     cycles = count((0, None, "a;b"), (1, 0, "a;c"), (2, 1, "a;b"), (3, 2, "a;b;d"))
     assert (cycles.added, cycles.returned) == (3, 1)
     assert cycles.share == pytest.approx(1 / 3)

@@ -112,8 +112,7 @@ def test_many_comparisons_are_corrected_so_that_a_lucky_pair_is_no_winner() -> N
     assert [pair["winner"] for pair in report["pairs"]] == [None] * 28
 
 
-def test_every_arm_spends_the_same_declared_budget_or_the_report_refuses_to_rank() -> None:
-    """Property 72."""
+def test_property_72_every_arm_spends_the_same_declared_budget_or_the_report_refuses_to_rank() -> None:
     scores = {"a": [noisy(1.0, 12)], "b": [noisy(9.0, 12, stream=1)]}
     assert report_of(scores)["ranked"]
     report = report_of(scores, overspent="b")

@@ -194,10 +194,9 @@ def test_the_arms_without_a_fault_are_ranked_beside_those_with_one(troubled: tup
 
 
 @pytest.mark.slow
-def test_a_plugin_that_throws_hangs_exits_or_prints_garbage_changes_no_other_record(
+def test_property_79_a_plugin_that_throws_hangs_exits_or_prints_garbage_changes_no_other_record(
     troubled: tuple[dict[str, Any], Path], problem: Path, plugin: Path, tmp_path: Path
 ) -> None:
-    """Property 79."""
     report, out = troubled
     alone = compare(write_file(tmp_path, problem, plugin, ("first", "uniform")), tmp_path / "out")
     for name in ("first", "uniform"):
@@ -221,8 +220,7 @@ def digest(folder: Path) -> str:
 
 
 @pytest.mark.slow
-def test_a_plugin_that_forks_ends_nobody_elses_run(problem: Path, plugin: Path, tmp_path: Path) -> None:
-    """Property 79."""
+def test_property_79_a_plugin_that_forks_ends_nobody_elses_run(problem: Path, plugin: Path, tmp_path: Path) -> None:
     file = write_file(tmp_path, problem, plugin, ("forking", "first", "uniform"), seeds=[3, 4], patience=4.0)
     report = compare(file, tmp_path / "out")
     assert {"first", "uniform"} <= set(report["arms"])
@@ -230,10 +228,9 @@ def test_a_plugin_that_forks_ends_nobody_elses_run(problem: Path, plugin: Path, 
 
 
 @pytest.mark.slow
-def test_a_claimed_score_is_the_score_of_running_its_stored_program_again(
+def test_property_77_a_claimed_score_is_the_score_of_running_its_stored_program_again(
     troubled: tuple[dict[str, Any], Path],
 ) -> None:
-    """Property 77."""
     report, out = troubled
     for run in report["runs"]:
         opened = RunFolder.open(out / run["folder"], write=False)
@@ -245,8 +242,7 @@ def test_a_claimed_score_is_the_score_of_running_its_stored_program_again(
 
 
 @pytest.mark.slow
-def test_every_figure_leads_to_the_runs_it_is_made_of(troubled: tuple[dict[str, Any], Path]) -> None:
-    """Property 77."""
+def test_property_77_every_figure_leads_to_the_runs_it_is_made_of(troubled: tuple[dict[str, Any], Path]) -> None:
     report, out = troubled
     for name, arm in report["arms"].items():
         runs = [r for r in report["runs"] if r["arm"] == name and r["budget"] == report["budget"]]
