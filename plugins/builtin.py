@@ -53,6 +53,13 @@ _THREAD = threading.local()
 
 COMPONENTS = (
     ("operator", "genetic", "plugins.genetic.operator:Genetic"),
+    ("operator", "diff", "plugins.edits.operators:Diff"),
+    ("operator", "rewrite", "plugins.edits.operators:Rewrite"),
+    ("operator", "crossover", "plugins.edits.operators:Crossover"),
+    ("operator", "elsewhere", "plugins.edits.operators:Elsewhere"),
+    ("operator", "tune", "plugins.edits.operators:Tune"),
+    ("operator", "repair", "plugins.edits.operators:Repair"),
+    ("policy", "scripted", "plugins.policies.scripted:Scripted"),
     ("selector", "novel", "islands.selectors:Novel"),
     ("selector", "shinka", "islands.selectors:Shinka"),
     ("selector", "power-law", "islands.selectors:PowerLaw"),

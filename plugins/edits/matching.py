@@ -84,7 +84,8 @@ def _paths(program: Program, change: Change, main: str) -> Sequence[str] | Refus
     matching = [path for path in known if path == change.file]
     if not matching:
         return Refusal(
-            Reason.FROZEN, f"the program has no file {change.file!r} and files cannot be added; it has {', '.join(known)}"
+            Reason.FROZEN,
+            f"the program has no file {change.file!r} and files cannot be added; it has {', '.join(known)}",
         )
     return matching
 

@@ -50,8 +50,8 @@ def checked(parent: Program, made: Program) -> Program | Refusal:
     before, after = frozen_files(parent), frozen_files(made)
     if before.keys() != after.keys():
         return Refusal(Reason.FROZEN, f"the program must have exactly the files {', '.join(before)}")
-    for path, text in after.items():
-        if text != before[path]:
+    for path, frozen in after.items():
+        if frozen != before[path]:
             return Refusal(Reason.FROZEN, f"{path}: text outside the evolve blocks was changed, or a marker was")
     for path, text in made.files:
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):

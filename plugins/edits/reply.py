@@ -183,7 +183,12 @@ def fences(text: str, complete: Callable[[str], bool] | None = None) -> tuple[Fe
         inside = body[: (len(lines) if stop is None else stop) - first - 1]
         joined = "\n".join(inside)
         blocks.append(
-            Fence(joined + "\n" if inside and stop is not None else joined, opening.group(3).strip(), before, stop is not None)
+            Fence(
+                joined + "\n" if inside and stop is not None else joined,
+                opening.group(3).strip(),
+                before,
+                stop is not None,
+            )
         )
         if stop is None:
             break

@@ -1,6 +1,7 @@
 """A full rewrite: the new text goes between the program's own markers, and frozen text comes from the program."""
 
 import ast
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -182,12 +183,10 @@ def _inside(source: str) -> list[str]:
         return lines
 
 
-def _bodies(
-    new: list[str], lines: list[str], blocks: Sequence[EvolveBlock], path: str
-) -> list[list[str]] | Refusal:
+def _bodies(new: list[str], lines: list[str], blocks: Sequence[EvolveBlock], path: str) -> list[list[str]] | Refusal:
     """Return the lines for each block of the source."""
     marks = [(n, found.group(1)) for n, line in enumerate(new) if (found := _MARKER.match(line)) is not None]
-    pairs = [(a[0] + 1, b[0]) for a, b in zip(marks, marks[1:], strict=False) if (a[1], b[1]) == ("START", "END")]
+    pairs = [(a[0] + 1, b[0]) for a, b in itertools.pairwise(marks) if (a[1], b[1]) == ("START", "END")]
     if len(pairs) == len(blocks) and len(marks) == 2 * len(pairs):
         return [new[start:stop] for start, stop in pairs]
     if len(blocks) > 1:
@@ -207,6 +206,16 @@ def _bodies(
         body = _without_prefix(body, head)
     if stop is None:
         body = _without_prefix(body[::-1], tail[::-1])[::-1]
+    if (
+        path.endswith(".py")
+        and _least(lines[block.start : block.stop])
+        and _defined("\n".join(body)) & _defined("".join([*lines[: block.start], *lines[block.stop :]]))
+    ):
+        return Refusal(
+            Reason.FROZEN,
+            "the evolve block lies within a function, and the reply writes frozen functions anew without both marker "
+            "lines; give the whole file with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END, or only what is between them",
+        )
     if path.endswith(".py") and (start is None or stop is None):
         body = _without_frozen_names(body, [*head, *tail], _texts(lines[block.start : block.stop]))
     return [body]
@@ -271,7 +280,7 @@ def _between_frozen(new: list[str], lines: list[str], blocks: Sequence[EvolveBlo
     body = _without_prefix(body, _texts(lines[: blocks[0].start]))
     body = _without_prefix(body[::-1], _texts(lines[blocks[-1].stop :])[::-1])[::-1]
     bodies: list[list[str]] = []
-    for before, after in zip(blocks, blocks[1:], strict=False):
+    for before, after in itertools.pairwise(blocks):
         middle = _trimmed(_texts(lines[before.stop : after.start]))
         places = [n for n in range(len(body)) if middle and body[n : n + len(middle)] == middle]
         if len(places) != 1:

@@ -44,7 +44,10 @@ def blocks(text: str, paths: Sequence[str] = ()) -> tuple[Block, ...] | Refusal:
         number = len(found) + 1
         stop = _end_of(lines, at, len(start.group(1)))
         if stop is None:
-            return Refusal(Reason.NO_PROGRAM, f"block {number} has no line `>>>>>>> REPLACE` of its own; the reply is cut or malformed")
+            return Refusal(
+                Reason.NO_PROGRAM,
+                f"block {number} has no line `>>>>>>> REPLACE` of its own; the reply is cut or malformed",
+            )
         file = _file(start.group(2), lines, at, paths)
         ways = _ways(lines[at + 1 : stop], len(start.group(1)), file)
         if not ways:
@@ -90,12 +93,14 @@ def _ways(body: list[str], indent: int, file: str | None) -> tuple[Change, ...]:
 
 
 def _file(named: str, lines: list[str], at: int, paths: Sequence[str]) -> str | None:
-    """Return the path that a block names, or None. A word that is no path of the program counts if it looks like one."""
+    """Return the path that a block names, or None; a word that only looks like a path counts, to be refused."""
     word = named.strip("`*: ")
     if word and (word in paths or _looks_like_path(word)):
         return word
     for line in reversed(lines[max(0, at - 2) : at]):
-        bare = re.sub(r"^(?:#+|//|--|file(?:name)?:)\s*", "", line.strip().strip("`*: "), flags=re.IGNORECASE).strip("`*: ")
+        bare = re.sub(r"^(?:#+|//|--|file(?:name)?:)\s*", "", line.strip().strip("`*: "), flags=re.IGNORECASE).strip(
+            "`*: "
+        )
         if bare in paths or (bare and _looks_like_path(bare) and len(paths) > 1):
             return bare
     return None
