@@ -91,17 +91,22 @@ def rounded(value: float, digits: int = 4) -> float:
 def _read(source: str) -> Catalogue:
     try:
         tree = ast.parse(source)
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Catalogue()
     blocks, bases, classes = [], [], []
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.returns is not None and _is_public(node.name, tree):
+        if (
+            isinstance(node, ast.FunctionDef)
+            and node.returns is not None
+            and _is_public(node.name, tree)
+            and _callable(node)
+        ):
             blocks.append(_block(node))
         elif isinstance(node, ast.ClassDef):
             classes.append((node.name, node.name))
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             call = node.value
-            if isinstance(call.func, ast.Name) and call.func.id == "NewType" and len(call.args) == 2:
+            if ast.unparse(call.func) in ("NewType", "typing.NewType") and len(call.args) == 2:
                 target = node.targets[0]
                 if isinstance(target, ast.Name):
                     bases.append((target.id, ast.unparse(call.args[1])))
@@ -109,12 +114,27 @@ def _read(source: str) -> Catalogue:
 
 
 def _is_public(name: str, tree: ast.Module) -> bool:
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
-            return isinstance(node.value, (ast.List, ast.Tuple)) and any(
-                isinstance(item, ast.Constant) and item.value == name for item in node.value.elts
-            )
-    return not name.startswith("_")
+    listed = [node.value for node in tree.body if _lists_exports(node)]  # type: ignore[attr-defined]
+    if not listed:
+        return not name.startswith("_")
+    items = [item for value in listed if isinstance(value, (ast.List, ast.Tuple)) for item in value.elts]
+    return any(isinstance(item, ast.Constant) and item.value == name for item in items)
+
+
+def _lists_exports(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+        target = node.target
+    else:
+        return False
+    return isinstance(target, ast.Name) and target.id == "__all__"
+
+
+def _callable(node: ast.FunctionDef) -> bool:
+    """Say whether calls of the form f(required, …, optional=…) reach every parameter that needs a value."""
+    required = len(node.args.posonlyargs) + len(node.args.args) - len(node.args.defaults)
+    return None not in node.args.kw_defaults and required >= len(node.args.posonlyargs)
 
 
 def _block(node: ast.FunctionDef) -> Block:

@@ -25,7 +25,12 @@ def _change_constant(site: Site, change: Callable[[float], float]) -> bool:
     node = constants[at]
     value = node.value
     assert isinstance(value, (int, float))
-    changed = change(float(value))
+    try:
+        changed = change(float(value))
+    except OverflowError:  # an int beyond the floats
+        return False
+    if not math.isfinite(changed):
+        return False
     if isinstance(value, int):
         whole = round(changed)
         node.value = whole if whole != value else value + (1 if site.rng.random() < 0.5 or value <= 1 else -1)

@@ -18,7 +18,7 @@ def prune(source: Source, region: Region) -> None:
     outside = [node for node in ast.walk(region.owner) if id(node) not in inside]
     # The region may stand in a loop, so what its start reads of the round before is alive at its end.
     at_end = {n.id for n in outside if isinstance(n, ast.Name)} | _read(region.statements())
-    kept = _Pruner(source).block(region.statements(), at_end)[0]
+    kept = _Pruner(source, at_end, _pinned(region.owner)).block(region.statements(), at_end)[0]
     if kept:
         region.replace(kept)
 
@@ -26,12 +26,15 @@ def prune(source: Source, region: Region) -> None:
 class _Pruner:
     """Walks statements backwards with the names that are alive behind them (liveness analysis)."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, at_end: set[str], pinned: set[str]) -> None:
         self.source = source
+        self.at_end = at_end | pinned
+        self.pinned = pinned
 
     def block(self, statements: list[ast.stmt], live: set[str]) -> tuple[list[ast.stmt], set[str]]:
         """Return the statements that matter and the names alive before them."""
         kept: list[ast.stmt] = []
+        live = live | self.pinned
         for statement in reversed(statements):
             survivor, live = self._statement(statement, live)
             if survivor is not None:
@@ -45,11 +48,14 @@ class _Pruner:
                 return None, live
             if _changes_nothing(statement):
                 return None, live
-            return statement, (live - names) | _read([statement.value])
+            return statement, (live - names) | _read([statement.value]) | self.pinned
         if isinstance(statement, ast.If):
             return self._condition(statement, live)
         if isinstance(statement, (ast.For, ast.While)) and not _jumps(statement):
             return self._loop(statement, live)
+        if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
+            # Control leaves the list here: what is read behind it says nothing of what is read next.
+            return statement, self.at_end | _read([statement])
         return statement, live | _read([statement])
 
     def _condition(self, statement: ast.If, live: set[str]) -> tuple[ast.stmt | None, set[str]]:
@@ -61,11 +67,13 @@ class _Pruner:
         return statement, before_body | before_orelse | _read([statement.test])
 
     def _loop(self, statement: ast.For | ast.While, live: set[str]) -> tuple[ast.stmt | None, set[str]]:
-        body, before = self.block(statement.body, live | _read(statement.body))
-        if isinstance(statement, ast.For) and not body and not statement.orelse and self._pure(statement.iter):
-            return None, live
-        statement.body = body or [ast.Pass()]
         head = statement.iter if isinstance(statement, ast.For) else statement.test
+        body, before = self.block(statement.body, live | _read([head, *statement.body, *statement.orelse]))
+        if isinstance(statement, ast.For) and not body and not statement.orelse and self._pure(head):
+            counted = {n.id for n in ast.walk(statement.target) if isinstance(n, ast.Name)}
+            if not counted & live:
+                return None, live
+        statement.body = body or [ast.Pass()]
         return statement, live | before | _read([head, *statement.orelse])
 
     def _pure(self, value: ast.expr) -> bool:
@@ -83,11 +91,21 @@ def _read(nodes: Iterable[ast.AST]) -> set[str]:
     found: set[str] = set()
     for top in nodes:
         for node in ast.walk(top):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Load, ast.Del)):
                 found.add(node.id)
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 found.add(node.target.id)
     return found
+
+
+def _pinned(owner: ast.AST) -> set[str]:
+    """Return the names whose every assignment may be seen: by other scopes, or where an exception leads."""
+    nodes = list(ast.walk(owner))
+    foreign = {name for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+    if any(isinstance(n, (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)) for n in nodes):
+        return foreign | _read([owner])
+    scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.GeneratorExp)
+    return foreign | _read(n for n in nodes if isinstance(n, scopes) and n is not owner)
 
 
 def _changes_nothing(statement: ast.Assign) -> bool:

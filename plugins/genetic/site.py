@@ -50,7 +50,12 @@ _SCOPES = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp
 
 
 def _operands(node: ast.AST) -> list[tuple[str, int | None, ast.expr]]:
-    """Return the expressions directly under a node that another expression could replace."""
+    """Return the expressions directly under a node that another expression could replace.
+
+    The parts of an f-string are none: what stands among them is text or a replacement field.
+    """
+    if isinstance(node, ast.JoinedStr):
+        return []
     return [
         (field, index, item)
         for field, value in ast.iter_fields(node)

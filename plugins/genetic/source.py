@@ -2,17 +2,24 @@
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ...core.program import evolve_blocks
+from .assigned import FUNCTIONS, Certain, parameters, stored
 from .catalogue import Catalogue
 
 Scope = dict[str, str | None]
 """Names that are certainly assigned, with the type known of each or None; in order of assignment."""
 
 GENERATOR = "np.random.Generator"
-_BUILTINS = frozenset(dir(builtins))
+_BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+"""A line as Python's parser counts them: `str.splitlines` breaks at form feeds and other characters too."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(slots=True)
@@ -23,7 +30,7 @@ class Region:
     start: int
     stop: int
     scope: Scope
-    owner: ast.FunctionDef | None
+    owner: Function | None
     first_line: int
     last_line: int
     indent: str
@@ -59,20 +66,21 @@ class Source:
 
     def __init__(self, text: str, catalogue: Catalogue) -> None:
         self.text = text
-        self.lines = text.splitlines()
+        self.lines = _LINE.findall(text)
+        self.newline = next((line[len(line.rstrip("\r\n")) :] for line in self.lines), "") or "\n"
         self.catalogue = catalogue
         try:
             self.tree = ast.parse(text)
-        except SyntaxError as error:
+        except (SyntaxError, RecursionError, MemoryError) as error:
             raise ValueError(f"the program does not parse: {error}") from None
         self.prefix = self._block_prefix()
         self.globals = self._globals()
-        self.regions = [r for block in evolve_blocks(text) if (r := self._region(block.start, block.stop)) is not None]
+        self.regions = [r for first, stop in self._blocks() if (r := self._region(first, stop)) is not None]
         if not self.regions:
             raise ValueError("no evolve block holds a statement")
         self._ends = {r.first_line: r.statements()[-1:] for r in self.regions}
         for region in self.regions:
-            for statement in region.statements():
+            for statement in _alone_on_their_lines(region.statements()):
                 # Kept on the node, so that a copy of the whole knows it too.
                 statement._as_read = (ast.dump(statement), self._segment(statement))  # type: ignore[attr-defined]
 
@@ -80,16 +88,28 @@ class Source:
         """Return the text with the regions as they are now; unchanged statements keep their own text."""
         lines = list(self.lines)
         for region in sorted(self.regions, key=lambda r: -r.first_line):
-            new: list[str] = []
-            for statement in region.statements():
-                dump, segment = getattr(statement, "_as_read", (None, ""))
-                if dump == ast.dump(statement):
-                    new += segment.splitlines()
-                else:
-                    unparsed = ast.unparse(ast.fix_missing_locations(statement))
-                    new += [region.indent + line if line else line for line in unparsed.splitlines()]
+            new = [line for statement in region.statements() for line in self._written(statement, region.indent)]
+            if new and not lines[region.last_line - 1].endswith(("\r", "\n")):
+                new[-1] = new[-1].rstrip("\r\n")
             lines[region.first_line - 1 : region.last_line] = new
-        return "\n".join(lines) + ("\n" if self.text.endswith("\n") else "")
+        return "".join(lines)
+
+    def _written(self, statement: ast.stmt, indent: str) -> list[str]:
+        dump, segment = getattr(statement, "_as_read", (None, ""))
+        # A donor's text may be indented otherwise, or end its lines otherwise.
+        fits = segment[: len(segment) - len(segment.lstrip())] == indent
+        if dump == ast.dump(statement) and fits:
+            return [line.rstrip("\r\n") + self.newline for line in _LINE.findall(segment)]
+        unparsed = ast.unparse(ast.fix_missing_locations(statement)).split("\n")
+        return [(indent + line if line else line) + self.newline for line in unparsed]
+
+    def _blocks(self) -> list[tuple[int, int]]:
+        """Return the evolve blocks as (lines before, last line), in lines as the parser counts them."""
+        ends = [0]
+        for line in self.text.splitlines(keepends=True):
+            ends.append(ends[-1] + len(line))
+        before = [len(_LINE.findall(self.text[:end])) for end in ends]
+        return [(before[b.start], before[b.stop]) for b in evolve_blocks(self.text)]
 
     def places(self, region: Region) -> Iterator[Place]:
         """Yield every place in a region, statements inside others too, each with its scope."""
@@ -137,15 +157,17 @@ class Source:
         elif isinstance(statement, ast.AnnAssign):
             if statement.value is not None and isinstance(statement.target, ast.Name):
                 scope[statement.target.id] = ast.unparse(statement.annotation)
-        elif isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            scope[statement.name] = None
-        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
-            scope.update(dict.fromkeys((a.asname or a.name).split(".")[0] for a in statement.names))
-        elif isinstance(statement, ast.With):
+        elif isinstance(statement, (ast.With, ast.AsyncWith)):
+            scope.update(dict.fromkeys(stored(i.optional_vars for i in statement.items if i.optional_vars is not None)))
             for inner in statement.body:
                 self.assign(inner, scope)
         elif isinstance(statement, ast.If) and statement.orelse:
             self._assign_both(statement, scope)
+        else:
+            after = Certain((), lambda name: True).after([statement], frozenset(scope))
+            for name in [n for n in scope if after is not None and n not in after]:
+                del scope[name]
+            scope.update(dict.fromkeys(sorted((after or frozenset()) - scope.keys())))
 
     def _assign_both(self, statement: ast.If, scope: Scope) -> None:
         """Add what both branches of a condition assign."""
@@ -173,47 +195,15 @@ class Source:
 
     def undefined(self, region: Region) -> bool:
         """Say whether some statement of a region reads a name that is not certainly assigned before it."""
-        return self._undefined(region.statements(), dict(region.scope))
+        certain = self._certain(region.owner)
+        certain.after(region.statements(), frozenset(region.scope))
+        return certain.unknown
 
-    def _undefined(self, body: list[ast.stmt], scope: Scope) -> bool:
-        for statement in body:
-            if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-                scope[statement.name] = None
-                if self._undefined_in_function(statement, scope):
-                    return True
-                continue
-            inside = dict(scope)
-            if isinstance(statement, ast.For):
-                inside.update(dict.fromkeys(_targets(statement.target)))
-            if any(self._unknown(e, scope) for e in own_expressions(statement)):
-                return True
-            if any(self._undefined(inner, dict(inside)) for inner in bodies(statement)):
-                return True
-            changed = statement.target if isinstance(statement, ast.AugAssign) else None
-            if isinstance(changed, ast.Name) and not self._known(changed.id, scope):
-                return True
-            self.assign(statement, scope)
-        return False
-
-    def _undefined_in_function(self, node: ast.FunctionDef | ast.ClassDef, scope: Scope) -> bool:
-        inside = dict(scope)
-        if isinstance(node, ast.FunctionDef):
-            inside.update(dict.fromkeys(_parameters(node)))
-        return self._undefined(node.body, inside)
-
-    def _unknown(self, expression: ast.expr, scope: Scope) -> bool:
-        bound = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        bound |= {a.arg for n in ast.walk(expression) if isinstance(n, ast.Lambda) for a in n.args.args}
-        return any(
-            isinstance(n, ast.Name)
-            and isinstance(n.ctx, ast.Load)
-            and n.id not in bound
-            and not self._known(n.id, scope)
-            for n in ast.walk(expression)
-        )
-
-    def _known(self, name: str, scope: Scope) -> bool:
-        return name in scope or self.known_globally(name)
+    def _certain(self, owner: Function | None) -> Certain:
+        local = set() if owner is None else stored(owner.body) | set(parameters(owner.args))
+        # At top level a name that the program assigns somewhere is certain only behind that place.
+        elsewhere = _BUILTINS.__contains__ if owner is None else self.known_globally
+        return Certain(local, elsewhere)
 
     def _places(self, body: list[ast.stmt], low: int, high: int, scope: Scope) -> Iterator[Place]:
         for index in range(low, high):
@@ -222,8 +212,9 @@ class Source:
             inside = dict(scope)
             if isinstance(statement, ast.For):
                 inside.update(dict.fromkeys(_targets(statement.target), "int" if _is_range(statement.iter) else None))
-            if isinstance(statement, ast.FunctionDef):
+            if isinstance(statement, FUNCTIONS):
                 inside.update(_parameter_types(statement))
+            inside.update(_bound_inside(statement))
             for inner in bodies(statement):
                 yield from self._places(inner, 0, len(inner), dict(inside))
             self.assign(statement, scope)
@@ -256,13 +247,11 @@ class Source:
         self._functions: dict[str, str | None] = {}
         for node in self.tree.body:
             if isinstance(node, ast.FunctionDef):
-                names.add(node.name)
                 self._functions[node.name] = None if node.returns is None else ast.unparse(node.returns)
-            else:
-                scope: Scope = {}
-                self.assign(node, scope)
-                names |= scope.keys()
-        return names
+        for inner in ast.walk(self.tree):
+            if isinstance(inner, ast.Global):
+                names |= set(inner.names)
+        return names | stored(self.tree.body)
 
     def _region(self, first: int, stop: int) -> Region | None:
         """Find the statements of the lines first + 1 … stop (counted from 1): a run of one statement list."""
@@ -272,17 +261,17 @@ class Source:
         body, low, high, scope, owner = found
         lines = self.lines
         if len(lines) == stop and first == 0:
-            first_line, last_line = body[low].lineno, body[high - 1].end_lineno or stop
+            first_line, last_line = _first_line(body[low]), body[high - 1].end_lineno or stop
         else:
             first_line, last_line = first + 1, stop
-        top = min([body[low].lineno, *(d.lineno for d in getattr(body[low], "decorator_list", []))])
+        top = _first_line(body[low])
         indent = lines[top - 1][: len(lines[top - 1]) - len(lines[top - 1].lstrip())]
         return Region(body, low, high, scope, owner, first_line, last_line, indent)
 
     def _run(
-        self, body: list[ast.stmt], first: int, last: int, scope: Scope, owner: ast.FunctionDef | None
-    ) -> tuple[list[ast.stmt], int, int, Scope, ast.FunctionDef | None] | None:
-        inside = [k for k, s in enumerate(body) if s.lineno >= first and (s.end_lineno or s.lineno) <= last]
+        self, body: list[ast.stmt], first: int, last: int, scope: Scope, owner: Function | None
+    ) -> tuple[list[ast.stmt], int, int, Scope, Function | None] | None:
+        inside = [k for k, s in enumerate(body) if _first_line(s) >= first and (s.end_lineno or s.lineno) <= last]
         if inside:
             for statement in body[: inside[0]]:
                 self.assign(statement, scope)
@@ -291,11 +280,18 @@ class Source:
             if statement.lineno < first and (statement.end_lineno or 0) >= last - 1:
                 deeper = dict(scope)
                 holder = owner
-                if isinstance(statement, ast.FunctionDef):
-                    deeper, holder = _parameter_types(statement), statement
+                if isinstance(statement, FUNCTIONS):
+                    # What a function around this one assigned before is known inside; what a module did is global.
+                    around = {} if owner is None else deeper
+                    hidden = stored(statement.body)
+                    deeper = {n: t for n, t in around.items() if n not in hidden} | _parameter_types(statement)
+                    holder = statement
+                elif isinstance(statement, ast.ClassDef):
+                    holder = None
                 if isinstance(statement, ast.For):
                     kind = "int" if _is_range(statement.iter) else None
                     deeper.update(dict.fromkeys(_targets(statement.target), kind))
+                deeper.update(_bound_inside(statement))
                 for inner in bodies(statement):
                     found = self._run(inner, first, last, dict(deeper), holder)
                     if found is not None:
@@ -304,31 +300,48 @@ class Source:
         return None
 
     def _segment(self, statement: ast.stmt) -> str:
-        start = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
-        return "\n".join(self.lines[start - 1 : statement.end_lineno])
+        return "".join(self.lines[_first_line(statement) - 1 : statement.end_lineno])
 
 
 def _targets(target: ast.expr) -> list[str]:
     return [n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
-def _parameters(node: ast.FunctionDef) -> list[str]:
-    a = node.args
-    extra = [x.arg for x in (a.vararg, a.kwarg) if x is not None]
-    return [x.arg for x in a.posonlyargs + a.args + a.kwonlyargs] + extra
-
-
-def _parameter_types(node: ast.FunctionDef) -> Scope:
+def _parameter_types(node: Function) -> Scope:
     a = node.args
     named = a.posonlyargs + a.args + a.kwonlyargs
     types: Scope = {x.arg: None if x.annotation is None else ast.unparse(x.annotation) for x in named}
-    return {**dict.fromkeys(_parameters(node)), **types}
+    return {**dict.fromkeys(parameters(a)), **types}
+
+
+def _bound_inside(statement: ast.stmt) -> Scope:
+    """Return what a statement's head assigns for its body."""
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return dict.fromkeys(sorted(stored(i.optional_vars for i in statement.items if i.optional_vars is not None)))
+    return dict.fromkeys(_targets(statement.target)) if isinstance(statement, ast.AsyncFor) else {}
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(d.lineno for d in decorators)])
+
+
+def _alone_on_their_lines(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements that share no line with another (`a = 1; b = 2`): only they have a text of their own."""
+    shared = {
+        id(s)
+        for one, two in pairwise(statements)
+        if one.end_lineno is not None and one.end_lineno >= _first_line(two)
+        for s in (one, two)
+    }
+    return [s for s in statements if id(s) not in shared]
 
 
 def bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
     """Return the statement lists inside a statement."""
     found = [getattr(statement, field) for field in ("body", "orelse", "finalbody") if getattr(statement, field, None)]
-    return found + [handler.body for handler in getattr(statement, "handlers", [])]
+    found += [handler.body for handler in getattr(statement, "handlers", [])]
+    return found + [case.body for case in getattr(statement, "cases", [])]
 
 
 def own_expressions(statement: ast.stmt) -> Iterator[ast.expr]:

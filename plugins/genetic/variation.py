@@ -102,10 +102,11 @@ def parses(text: str) -> bool:
 def required(source: Source, region: Region) -> set[str]:
     """Return the names that a region assigns and the text behind it may read."""
     own = assigned(source, region) - region.scope.keys()
-    behind = ast.Module(body=region.body[region.stop :], type_ignores=[])
-    return {n.id for n in ast.walk(behind) if isinstance(n, ast.Name) and n.id in own} | (
-        own & source.exported if region.owner is None else set()
-    )
+    if region.owner is None:
+        # In a class body, every name is an attribute that somebody may read.
+        return own & source.exported if region.body is source.tree.body else own
+    inside = {id(n) for s in region.statements() for n in ast.walk(s)}
+    return {n.id for n in ast.walk(region.owner) if isinstance(n, ast.Name) and n.id in own and id(n) not in inside}
 
 
 def assigned(source: Source, region: Region) -> set[str]:
