@@ -26,6 +26,9 @@ _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>")
 _CONTROL = re.compile(r"<\|(?:start|end|return|call|im_end|im_start|eot_id|endoftext)\|>(?:assistant)?")
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([^`\n]*)$")
 _CLOSINGS_TRIED = 12
+_CLOSINGS_SEEN = 400
+MOST_FENCES = 200
+"""Fenced blocks of one reply that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +176,13 @@ def fences(text: str, complete: Callable[[str], bool] | None = None) -> tuple[Fe
     numbers = sorted(marks)
     blocks: list[Fence] = []
     at = 0
-    while at < len(numbers):
+    while at < len(numbers) and len(blocks) < MOST_FENCES:
         first = numbers[at]
         opening = marks[first]
-        closings = _closings(numbers[at + 1 :], marks, opening)
-        body = [_dedented(line, len(opening.group(1))) for line in lines[first + 1 :]]
+        closings = _closings(numbers[at + 1 : at + 2000], marks, opening)
+        closings = closings[:_CLOSINGS_TRIED]
+        last = max(closings, default=len(lines))
+        body = [_dedented(line, len(opening.group(1))) for line in lines[first + 1 : last]]
         stop = _closing(closings, body, first, complete)
         before = next((line.strip() for line in reversed(lines[max(0, first - 2) : first]) if line.strip()), "")
         inside = body[: (len(lines) if stop is None else stop) - first - 1]
@@ -214,7 +219,7 @@ def _closings(numbers: list[int], marks: dict[int, re.Match[str]], opening: re.M
         plain.append(number)
         if depth == 0 and nested is None:
             nested = number
-        if nested is not None and len(plain) >= _CLOSINGS_TRIED:
+        if len(plain) >= (_CLOSINGS_SEEN if nested is None else _CLOSINGS_TRIED):
             break
     return [nested, *(n for n in plain if n != nested)] if nested is not None else plain
 
@@ -223,7 +228,7 @@ def _closing(closings: list[int], body: list[str], first: int, complete: Callabl
     if not closings:
         return None
     if complete is not None and len(closings) > 1:
-        for stop in closings[:_CLOSINGS_TRIED]:
+        for stop in closings:
             if complete("\n".join(body[: stop - first - 1]) + "\n"):
                 return stop
     return closings[0]

@@ -10,6 +10,8 @@ from .matching import Change, changed
 _HUNK = re.compile(r"^@@(?:\s*-(\d+)(?:,\d+)?\s+\+\d+(?:,\d+)?\s*@@.*|.*)$")
 _NAME = re.compile(r"^\+\+\+[ \t]+(?:b/)?([^\t\n]+?)[ \t]*$")
 _HEADER = re.compile(r"^(?:diff --git |index [0-9a-f]+|--- |\+\+\+ |new file|deleted file|similarity |rename )")
+MOST_HUNKS = 200
+"""Hunks of one reply that are made."""
 
 
 def has_hunks(text: str) -> bool:
@@ -48,6 +50,8 @@ def applied(program: Program, found: Sequence[Change], main: str) -> Program | R
     """Make the hunks one after the other; one that fails refuses them all, and is named."""
     if not found:
         return Refusal(Reason.NO_PROGRAM, "the diff has no hunk that adds or removes a line")
+    if len(found) > MOST_HUNKS:
+        return Refusal(Reason.NO_PROGRAM, f"the diff has more than {MOST_HUNKS} hunks; give the few that matter")
     for number, change in enumerate(found, start=1):
         made = changed(program, change, main)
         if isinstance(made, Refusal):
