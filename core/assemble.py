@@ -27,6 +27,7 @@ from .slots import (
     Topology,
 )
 from .store import Store
+from .text_program import Reading
 
 DEFAULT_LAG = 4
 """Tickets in flight when no model is called."""
@@ -82,9 +83,9 @@ def assemble(config: RunConfig, problem: Problem, store: Store, registry: Regist
     return Assembled(parts, policy, workers_of(config))
 
 
-def sandbox_factory(config: RunConfig, registry: Registry) -> Callable[[], Sandbox]:
-    """Return what makes a new sandbox of the configured kind, one for each worker."""
-    return lambda: registry.make(Sandbox, config.sandbox)
+def sandbox_factory(config: RunConfig, registry: Registry, problem: Problem) -> Callable[[], Sandbox]:
+    """Return what makes a new sandbox of the configured kind, one for each worker; programs not run need none."""
+    return Reading if problem.entry is None else lambda: registry.make(Sandbox, config.sandbox)
 
 
 def lag_of(config: RunConfig, policy: Policy | None) -> int:

@@ -41,7 +41,7 @@ class _Failed(Exception):
 
 def check(problem: Problem, plugins: Plugins) -> list[CheckResult]:
     """Return the result of every check, in order; those that make no sense after a failure are left out."""
-    box, scorer = sandbox_factory(resolve(plugins), plugins.registry)(), Scorer(problem)
+    box, scorer = sandbox_factory(resolve(plugins), plugins.registry, problem)(), Scorer(problem)
     try:
         try:
             box.open(workspace(problem))
@@ -112,6 +112,8 @@ class _Checker:
                 f"{limits.wall_s:g} and {limits.cpu_s:g} s, wall_s and cpu_s in [limits])"
             )
         self.text = result.value
+        if self.problem.entry is None:
+            return f"{self.problem.main} is not run; as it stands it is an output of {len(self.text)} characters"
         return f"{self.problem.entry}() returned {len(self.text)} characters in {result.cost.wall_s:.2f} s"
 
     def _seed_scores(self) -> str:
@@ -154,7 +156,7 @@ class _Checker:
     def _change_reaches_evaluator(self) -> str:
         """Plant a change: a seed whose entry returns a marker, then seeds with another constant."""
         main = self.problem.main
-        if not main.endswith(".py"):
+        if not main.endswith(".py") or self.problem.entry is None:
             return ""
         text = self.seed.text(main)
         planted = self._execute(

@@ -95,8 +95,11 @@ def resolve(
     file: str | Path | None = None,
     settings: Sequence[str] = (),
     flags: Mapping[str, Any] | None = None,
+    suited: Layer | None = None,
 ) -> RunConfig:
-    """Return the configuration that the layers make; later ones win: defaults, preset, file, `settings` and `flags`.
+    """Return the configuration that the layers make; later ones win.
+
+    They are the defaults, `suited` (what a problem says suits it), the preset, the file, `settings` and `flags`.
 
     `settings` are texts `a.b=c`; `flags` are values by key (`{"budget": {"evaluations": 200}}`), None where not given.
     Plugins that a layer names are loaded into `plugins`. Naming another component in a layer drops the options that
@@ -111,7 +114,7 @@ def resolve(
     if not isinstance(preset, str | None):
         raise UsageError(f"preset is {preset!r}; expected a name, as text")
     presets = [_preset(plugins.registry, preset)] if preset is not None else []
-    layers = [*presets, *above]
+    layers = [*([suited] if suited is not None else []), *presets, *above]
     if DEFAULT_PRESET in plugins.registry.names("preset"):
         layers.insert(0, _default(plugins.registry, bounded=any(map(_bounds, layers))))
     merged = _Merged(plugins.registry)

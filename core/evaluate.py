@@ -48,7 +48,7 @@ def evaluate_once(
     if refusal is not None:
         return {"status": "refused", "reason": f"{refusal.reason.value}: {refusal.detail}", "metrics": {}}
     config = resolve(plugins, flags={"sandbox": sandbox})
-    box, scorer = sandbox_factory(config, plugins.registry)(), Scorer(problem)
+    box, scorer = sandbox_factory(config, plugins.registry, problem)(), Scorer(problem)
     try:
         box.open(workspace(problem))
         evaluation = Trial(problem, box, scorer).evaluate(EvaluationTask(name, program, None)).evaluation

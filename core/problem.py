@@ -11,6 +11,7 @@ from typing import Any
 from .errors import ProblemError, UsageError, did_you_mean
 from .judge import Judge, JudgeTimeout
 from .objective import Objective
+from .options import NONE
 from .problem_file import (
     PROBLEM_FILE,
     About,
@@ -52,7 +53,9 @@ class Repeats:
 class Problem:
     """A loaded problem. `options` are its own, with what the run set; `best_known` is (value, source) for them.
 
-    `hash` names the whole folder and the options; `evaluator_version` names all that decides a score.
+    Where `entry` is None nothing is run: the text of the main file is the output. `search` are the components that
+    suit it, for searches that do not choose their own. `hash` names the whole folder and the options;
+    `evaluator_version` names all that decides a score.
     """
 
     folder: Path
@@ -62,8 +65,9 @@ class Problem:
     objective: Objective
     seeds: tuple[Program, ...]
     main: str
-    entry: str
+    entry: str | None
     improve: str | None
+    search: Mapping[str, Any]
     effort: int
     preload: tuple[str, ...]
     limits: Limits
@@ -147,8 +151,9 @@ def load_problem(where: str | Path, known: Mapping[str, Path], options: Mapping[
         objective=Objective(aim.name, aim.direction, aim.resolution, aim.bound),
         seeds=(seed,),
         main=main,
-        entry=about.entry,
+        entry=None if about.entry == NONE else about.entry,
         improve=about.improve,
+        search=content.search,
         effort=about.effort,
         preload=about.preload,
         limits=Limits(
@@ -179,6 +184,8 @@ def workspace(problem: Problem) -> Workspace:
 def job(problem: Problem, task: EvaluationTask) -> Job:
     """Return how a task is executed: with an input the improver is called, else the entry point."""
     arguments = {**problem.options, "effort": task.name.effort, "seed": task.name.seed}
+    if problem.entry is None:
+        return Job(task.program, problem.main, ())
     entries: tuple[str, ...] = (problem.entry,)
     if task.input is not None and problem.improve is not None:
         entries = (problem.improve, problem.entry)

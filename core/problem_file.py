@@ -13,13 +13,17 @@ from pydantic import Field
 from .component import ComponentOptions
 from .errors import ProblemError, did_you_mean
 from .objective import Direction
-from .options import OptionError, check
+from .options import NONE, OptionError, check
 
 PROBLEM_FILE = "problem.toml"
 RUN_MARK = "run.db"
 """A folder with this file is a run's, wherever it lies (`database.DATABASE`, which is dear to import)."""
 HANDED = ("previous", "effort", "seed", "output", "text", "suffix")
 """Arguments that programs, judges and pictures are given besides the options, so that no option can be called so."""
+
+
+SEARCH_SLOTS = ("operator", "embedder", "novelty", "selector", "inspirations", "archive", "topology", "migration")
+"""What a problem may choose for searches that do not choose it themselves."""
 
 
 class About(ComponentOptions):
@@ -89,11 +93,14 @@ class ProblemFile(ComponentOptions):
     stages: tuple[StageTable, ...] = ()
     repeats: RepeatsTable = RepeatsTable()
     options: Mapping[str, Any] = Field(default_factory=dict)
+    search: Mapping[str, Any] = Field(default_factory=dict)
 
     def deciding(self) -> dict[str, Any]:
         """Return what of this decides an evaluation, besides the options in force: all but names, prose and records."""
         about = {"name", "summary", "task", "program", "effort"}
-        return self.model_dump(mode="json", exclude={"best_known": True, "options": True, "problem": about})
+        return self.model_dump(
+            mode="json", exclude={"best_known": True, "options": True, "search": True, "problem": about}
+        )
 
 
 def read_problem_file(folder: Path) -> ProblemFile:
@@ -125,6 +132,8 @@ def _about_fault(about: About) -> str | None:
     for module in about.preload:
         if not all(part.isidentifier() for part in module.split(".")):
             return f"{module!r} in preload cannot be the name of a module"
+    if about.entry == NONE and about.improve is not None:
+        return f"improve = {about.improve!r} names a function, but with entry = {NONE!r} programs are not run"
     return None
 
 
@@ -136,6 +145,11 @@ def _options_fault(file: ProblemFile) -> str | None:
             json.dumps(value)
         except TypeError:
             return f"option {name!r} is {value!r}; expected a number, a text, a truth value, a list or a table of them"
+    for slot in file.search:
+        if slot not in SEARCH_SLOTS:
+            return (
+                f"[search] has no key {slot!r}{did_you_mean(slot, SEARCH_SLOTS)}; it may have {', '.join(SEARCH_SLOTS)}"
+            )
     for known in file.best_known:
         for name in known.when:
             if name not in file.options:

@@ -29,7 +29,7 @@ class Step:
 def rerun(folder: RunFolder, problem: Problem, plugins: Plugins, id: int) -> list[Step]:
     """Run every program of the chain that makes an individual's output, each on the output of the one before."""
     steps = []
-    sandbox = sandbox_factory(folder.config(plugins), plugins.registry)()
+    sandbox = sandbox_factory(folder.config(plugins), plugins.registry, problem)()
     sandbox.open(workspace(problem))
     try:
         text: str | None = None

@@ -162,7 +162,9 @@ class Run:
                 self._loop.add_signal_handler(number, self.interrupt)
         self._engine.fold()
         self.folder.store.event("session_started", {"seconds": self.budget.spent_s})
-        await parts.executor.open(self.problem, sandbox_factory(self.config, self._registry), self._assembled.workers)
+        await parts.executor.open(
+            self.problem, sandbox_factory(self.config, self._registry, self.problem), self._assembled.workers
+        )
         emit(self._started())
         try:
             ending = await self._engine.run()

@@ -30,7 +30,7 @@ class Scorer:
         """
         if result.status is not Status.OK or result.value is None:
             return Evaluation(name, result.status, {}, reason=result.reason, cost=result.cost, stdout=result.stdout)
-        status, reason, answer = self.local(result.value)
+        status, reason, answer = self.local(result.value, name.seed)
         verdict = None
         if status is Status.OK:
             try:
@@ -50,15 +50,17 @@ class Scorer:
             stdout=result.stdout,
         )
 
-    def local(self, text: str) -> tuple[Status, str | None, dict[str, Any]]:
+    def local(self, text: str, seed: int = 0) -> tuple[Status, str | None, dict[str, Any]]:
         """Return what the local evaluator says of an output: status, reason, and its answer.
+
+        `seed` is the evaluation's, for evaluators that name it: a noise that is drawn from it can be repeated.
 
         Without metrics the answer holds at most what was `printed`. Otherwise its `metrics` and `instances` are finite.
         """
         too_long = self._too_long(text)
         if too_long is not None:
             return Status.INVALID, too_long, {}
-        answer = self._ask_twice(self._evaluator, text)
+        answer = self._ask_twice(self._evaluator, text, seed=seed)
         if "outage" in answer:
             return Status.INFRA, f"the evaluator could not answer: {answer['outage']}", {}
         if "error" in answer:
@@ -113,12 +115,12 @@ class Scorer:
             return None
         return f"the output has {len(text)} characters; the limit is {most} (output_kb in [limits])"
 
-    def _ask_twice(self, judge: Judge, text: str) -> dict[str, Any]:
+    def _ask_twice(self, judge: Judge, text: str, **more: Any) -> dict[str, Any]:
         """Ask again once after an outage: the candidate is not to blame for it."""
         answer: dict[str, Any] = {}
         for _ in range(2):
             try:
-                answer = judge.ask(text, dict(self.problem.options))
+                answer = judge.ask(text, {**self.problem.options, **more})
             except JudgeTimeout as error:
                 return {"outage": f"{error} (score_wall_s in [limits])", "printed": ""}
             if "outage" not in answer:

@@ -10,6 +10,7 @@ from typing import Any
 
 from .best import BestProgram
 from .config import resolve, to_toml
+from .config_sources import Layer
 from .events import Event
 from .folder import next_free
 from .loading import Plugins
@@ -62,10 +63,13 @@ def prepare(
         "sandbox": sandbox,
     }
     resolved = resolve(plugins, preset=preset, file=config, settings=settings, flags=flags)
-    if dry:
-        return to_toml(resolved)
     known = {name: plugins.registry.path("problem", name) for name in plugins.registry.names("problem")}
     loaded = load_problem(problem, known, resolved.problem)
+    if loaded.search:
+        suited = Layer(loaded.search, lambda keys: f"[search] of the problem {loaded.name}")
+        resolved = resolve(plugins, preset=preset, file=config, settings=settings, flags=flags, suited=suited)
+    if dry:
+        return to_toml(resolved)
     folder = Path(out) if out is not None else next_free(RUNS, loaded.name)
     run = Run.start(loaded, resolved, folder, plugins.registry)
     return Prepared(run, plugins.registry, plugins.listeners())

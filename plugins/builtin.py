@@ -89,6 +89,8 @@ COMPONENTS = (
     ("inspirations", "diverse", "islands.inspirations:DiverseInspirations"),
     ("inspirations", "nearest-better", "islands.inspirations:NearestBetter"),
     ("inspirations", "mixed", "islands.inspirations:MixedInspirations"),
+    ("operator", "bits", "plugins.bits:Bits"),
+    ("embedder", "bits", "plugins.bits:BitsEmbedder"),
     ("embedder", "ast-ngrams", "plugins.embedders.ngrams:AstNgrams"),
     ("novelty", "cosine", "islands.novelty:Cosine"),
     ("archive", "bounded", "islands.archives:Bounded"),
