@@ -23,9 +23,9 @@ LONGEST = 1 << 16
 class Bits(Operator):
     """Crossover and mutation of a text of 0 and 1, as a genetic algorithm has them.
 
-    With probability `crossover` each bit comes from the parent or from the inspiration, alike; then each is flipped with
-    probability `flips` / n. An offspring may so be its parent or somebody seen before: that is refused like any other
-    duplicate. A text that is shorter than the problem's option `n` is repeated to that length first.
+    With probability `crossover` each bit comes from the parent or from the inspiration, alike; then each is flipped
+    with probability `flips` / n. An offspring may so be its parent or somebody seen before: that is refused like
+    any other duplicate. A text that is shorter than the problem's option `n` is repeated to that length first.
     """
 
     class Options(ComponentOptions):
