@@ -113,7 +113,11 @@ class Certain:
             return None
         if isinstance(s, ast.AnnAssign) and s.value is None:
             return have
-        return _add(have, stored([s]))
+        if isinstance(s, ast.Assign):
+            return _add(have, stored(targets))
+        if isinstance(s, (ast.AnnAssign, ast.AugAssign)):
+            return _add(have, stored([s.target]))
+        return _add(have, _bound_by(s))
 
     def _definition(self, s: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, have: State) -> State:
         have = self._read(s.decorator_list, have)
@@ -175,7 +179,8 @@ class Certain:
     def _read(self, nodes: Iterable[ast.AST], have: State) -> State:
         """Check the reads of some expressions in order; return the names assigned then, those of a walrus too."""
         for node in nodes:
-            have = self._expression(node, have)
+            if not isinstance(node, ast.Constant):
+                have = self._expression(node, have)
         return have
 
     def _expression(self, node: ast.AST, have: State) -> State:

@@ -19,6 +19,9 @@ _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 """A line as Python's parser counts them: `str.splitlines` breaks at form feeds and other characters too."""
 
+_ASSIGN_NOTHING = (ast.Expr, ast.Pass, ast.Return, ast.AugAssign, ast.If, ast.For, ast.While, ast.Global, ast.Nonlocal)
+"""Statements after which no further name is certain, but for a walrus and for what `del` takes away."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -67,6 +70,7 @@ class Source:
     def __init__(self, text: str, catalogue: Catalogue) -> None:
         self.text = text
         self.lines = _LINE.findall(text)
+        self._subtle = ":=" in text or "del " in text
         self.newline = next((line[len(line.rstrip("\r\n")) :] for line in self.lines), "") or "\n"
         self.catalogue = catalogue
         try:
@@ -105,11 +109,14 @@ class Source:
 
     def _blocks(self) -> list[tuple[int, int]]:
         """Return the evolve blocks as (lines before, last line), in lines as the parser counts them."""
-        ends = [0]
-        for line in self.text.splitlines(keepends=True):
-            ends.append(ends[-1] + len(line))
-        before = [len(_LINE.findall(self.text[:end])) for end in ends]
-        return [(before[b.start], before[b.stop]) for b in evolve_blocks(self.text)]
+        found = [(block.start, block.stop) for block in evolve_blocks(self.text)]
+        other = self.text.splitlines(keepends=True)
+        if other == self.lines:
+            return found
+        return [
+            (len(_LINE.findall("".join(other[:start]))), len(_LINE.findall("".join(other[:stop]))))
+            for start, stop in found
+        ]
 
     def places(self, region: Region) -> Iterator[Place]:
         """Yield every place in a region, statements inside others too, each with its scope."""
@@ -163,7 +170,7 @@ class Source:
                 self.assign(inner, scope)
         elif isinstance(statement, ast.If) and statement.orelse:
             self._assign_both(statement, scope)
-        else:
+        elif self._subtle or not isinstance(statement, _ASSIGN_NOTHING):
             after = Certain((), lambda name: True).after([statement], frozenset(scope))
             for name in [n for n in scope if after is not None and n not in after]:
                 del scope[name]
@@ -198,6 +205,12 @@ class Source:
         certain = self._certain(region.owner)
         certain.after(region.statements(), frozenset(region.scope))
         return certain.unknown
+
+    def assigned(self, region: Region) -> frozenset[str]:
+        """Return the names that are certainly assigned when a region ends; those before it where it never ends."""
+        start = frozenset(region.scope)
+        after = Certain((), lambda name: True).after(region.statements(), start)
+        return start if after is None else after
 
     def _certain(self, owner: Function | None) -> Certain:
         local = set() if owner is None else stored(owner.body) | set(parameters(owner.args))
@@ -248,7 +261,7 @@ class Source:
         for node in self.tree.body:
             if isinstance(node, ast.FunctionDef):
                 self._functions[node.name] = None if node.returns is None else ast.unparse(node.returns)
-        for inner in ast.walk(self.tree):
+        for inner in ast.walk(self.tree) if "global" in self.text else ():
             if isinstance(inner, ast.Global):
                 names |= set(inner.names)
         return names | stored(self.tree.body)

@@ -82,10 +82,10 @@ def size(region: Region) -> int:
     return sum(isinstance(node, ast.stmt) for s in region.statements() for node in ast.walk(s))
 
 
-def sound(source: Source, region: Region, needed: set[str]) -> bool:
+def sound(source: Source, region: Region, needed: frozenset[str] | set[str]) -> bool:
     """Say whether a changed region has statements, knows its names, assigns what is needed and ends as it did."""
     statements = region.statements()
-    if not statements or source.undefined(region) or not needed <= assigned(source, region):
+    if not statements or source.undefined(region) or not needed <= source.assigned(region):
         return False
     return ends_with_return(statements) or not ends_with_return(source.original_end(region))
 
@@ -99,22 +99,14 @@ def parses(text: str) -> bool:
     return True
 
 
-def required(source: Source, region: Region) -> set[str]:
+def required(source: Source, region: Region) -> frozenset[str] | set[str]:
     """Return the names that a region assigns and the text behind it may read."""
-    own = assigned(source, region) - region.scope.keys()
+    own = source.assigned(region) - region.scope.keys()
     if region.owner is None:
         # In a class body, every name is an attribute that somebody may read.
         return own & source.exported if region.body is source.tree.body else own
     inside = {id(n) for s in region.statements() for n in ast.walk(s)}
     return {n.id for n in ast.walk(region.owner) if isinstance(n, ast.Name) and n.id in own and id(n) not in inside}
-
-
-def assigned(source: Source, region: Region) -> set[str]:
-    """Return the names that are certainly assigned when a region ends."""
-    scope = dict(region.scope)
-    for statement in region.statements():
-        source.assign(statement, scope)
-    return set(scope)
 
 
 def ends_with_return(statements: Sequence[ast.stmt]) -> bool:

@@ -54,7 +54,7 @@ def main(n=4, sep=","):
     # EVOLVE-BLOCK-END
     return out
 """
-CHILDREN = 600
+CHILDREN = 300
 
 
 def judge(child: str, arguments: tuple[object, ...]) -> str:
