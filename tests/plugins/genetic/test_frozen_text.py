@@ -62,7 +62,9 @@ def test_markers_in_the_comment_style_of_another_language_freeze_text_too(openin
     inside = (
         '"""\n' + f"{opening} EVOLVE-BLOCK-START\n" + '"""\nx = 2.0\n"""\n' + f"{opening} EVOLVE-BLOCK-END\n" + '"""\n'
     )
-    assert all(frozen_text(child) == frozen_text(inside) for child in offspring(inside))
+    made = offspring(inside)
+    assert made
+    assert all(frozen_text(child) == frozen_text(inside) for child in made)
 
 
 def test_a_program_without_markers_keeps_its_final_newline_or_its_absence() -> None:

@@ -70,7 +70,9 @@ def test_a_nonlocal_name_is_known_to_a_nested_function() -> None:
 def test_a_local_name_that_hides_a_builtin_is_not_read_before_it_is_assigned() -> None:
     inside = "    # EVOLVE-BLOCK-START\n    max = a\n    x = max + 1\n    # EVOLVE-BLOCK-END\n"
     text = f"def main(a):\n{inside}    return x + max\n"
-    for child in offspring(text):
+    made = offspring(text)
+    assert made
+    for child in made:
         names: dict[str, object] = {}
         exec(compile(child, "child", "exec"), names)
         try:
