@@ -1,5 +1,7 @@
 """Whatever a reply says, frozen text keeps its bytes and the reader answers with a program or a refusal."""
 
+from typing import Any
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -90,5 +92,14 @@ def test_a_hostile_reply_is_refused_with_a_sentence(reply: str, mode: Mode) -> N
 
 def test_content_of_any_shape_is_refused_and_never_raises() -> None:
     parent = Program.of({"program.py": source_of("program.py").replace("rate = 3", "def f():\n    return 3")})
-    for content in (None, [], {}, 5, [None, 3, {"type": "text"}], [{"type": "tool_use", "input": {}}], b"def f(): 1"):
+    contents: list[Any] = [
+        None,
+        [],
+        {},
+        5,
+        [None, 3, {"type": "text"}],
+        [{"type": "tool_use", "input": {}}],
+        b"def f(): 1",
+    ]
+    for content in contents:
         assert isinstance(offspring(parent, content, "program.py"), Refusal)
