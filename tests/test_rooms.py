@@ -84,7 +84,7 @@ def test_a_module_begins_with_a_sentence(path: Path) -> None:
     assert re.search(r"[.:?]$", doc.partition("\n\n")[0]), f"not a sentence: {doc.partition(chr(10))[0]!r}"
 
 
-ORDINARY = {"best", "default", "docker", "full", "local", "none", "novelty", "process", "seeds", "uniform"}
+ORDINARY = {"best", "default", "diff", "docker", "full", "local", "none", "novelty", "process", "seeds", "uniform"}
 """Names of components that are ordinary words, too; core says `default` of whatever preset has that name."""
 
 

@@ -39,7 +39,7 @@ def plugins(tmp_path: Path) -> Plugins:
     for slot in SLOTS:
         plugins.registry.add(slot, "plain", component(slot, Options))
         plugins.registry.add(slot, "other", component(slot, OtherOptions))
-    lines = [f'{slot} = "plain"' for slot in SLOTS if slot not in ("policy", "reporter")]
+    lines = [f'{slot} = "plain"' for slot in SLOTS if slot not in ("policy", "reporter", "comparison")]
     preset(plugins, tmp_path, "default", "\n".join([*lines, "[budget]", "evaluations = 500"]))
     preset(plugins, tmp_path, "sharp", "seed = 5\n[selector]\nalpha = 9.0\n")
     return plugins
