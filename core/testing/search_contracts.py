@@ -99,6 +99,10 @@ class OperatorContract(ComponentContract):
 
     proposals: int = 30
     """How many proposals each test asks for."""
+    parent: str = SEED
+    """The text of the parent that it is given, a program for `problem`."""
+    inspiration: str = OTHER
+    """The text of another member."""
 
     def component(self) -> Operator:
         """Return a new instance; every test asks for its own."""
@@ -119,7 +123,8 @@ class OperatorContract(ComponentContract):
             assert answer.program is None or isinstance(answer.program, Program)
 
     def test_it_makes_offspring(self) -> None:
-        parent = Program.of({"seed.py": SEED}).hash
+        with tempfile.TemporaryDirectory() as folder:
+            parent = Program.of({self.problem(Path(folder)).main: self.parent}).hash
         made = {answer.program.hash for answer in self._proposals() if answer.program is not None}
         assert made - {parent}, f"not one new program in {self.proposals} proposals"
 
@@ -169,8 +174,8 @@ class OperatorContract(ComponentContract):
 
     def _brief(self, operator: Operator, problem: Problem) -> Brief:
         selection = Selection(ticket=9, island=0, parent=0, inspirations=(1,), operator="it", plan={})
-        inspirations = (material(problem, 1, OTHER, 0.5),) if operator.inspirations else ()
-        return Brief(selection, material(problem, 0, SEED, 1.0), inspirations)
+        inspirations = (material(problem, 1, self.inspiration, 0.5),) if operator.inspirations else ()
+        return Brief(selection, material(problem, 0, self.parent, 1.0), inspirations)
 
     def _proposals(self) -> list[Proposal]:
         with tempfile.TemporaryDirectory() as folder:
