@@ -168,6 +168,8 @@ class Population:
             )
             for i in self.islands
         ]  # fmt: skip
+        if not self.migration.due(statuses):
+            return ()
         views = [island.view() for island in self.islands]
         plan = self.migration.plan(views, statuses, self.topology, stream(self.seed, ticket, "migration"))
         if not plan:

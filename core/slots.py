@@ -120,6 +120,10 @@ class Reset:
 class Migration(Component):
     """Decides when individuals travel and when an island starts anew."""
 
+    def due(self, statuses: Sequence[IslandStatus]) -> bool:
+        """Say whether `plan` need be asked now; called after every birth, so it must be quick."""
+        return True
+
     @abstractmethod
     def plan(
         self,
@@ -128,7 +132,7 @@ class Migration(Component):
         topology: Topology,
         rng: np.random.Generator,
     ) -> tuple[Move | Reset, ...]:
-        """Return what shall happen now; called after every birth, so the usual answer is `()` and must be quick.
+        """Return what shall happen now; asked whenever `due` says so.
 
         The island model's rules are kept by the population, whatever is returned: no duplicate content on an island, a
         migrant does not migrate again, a seed never migrates.

@@ -32,6 +32,13 @@ class Copying(Migration):
 
     options: Options
 
+    def due(self, statuses: Sequence[IslandStatus]) -> bool:
+        """Say whether the interval is over, or a lone island stagnates."""
+        if len(statuses) == 1:
+            limit = self.options.retirement
+            return limit is not None and statuses[0].since_improvement >= limit
+        return min(status.since_migration for status in statuses) >= self.options.interval
+
     def plan(
         self,
         views: Sequence[IslandView],
@@ -40,10 +47,10 @@ class Copying(Migration):
         rng: np.random.Generator,
     ) -> tuple[Move | Reset, ...]:
         """Return the moves and resets that are due."""
+        if not self.due(statuses):
+            return ()
         if len(statuses) == 1:
             return self._retire(views[0], statuses[0])
-        if min(status.since_migration for status in statuses) < self.options.interval:
-            return ()
         moves: list[Move | Reset] = []
         for view in views:
             eligible = ~(view.seed | view.migrant)
@@ -63,8 +70,6 @@ class Copying(Migration):
         What retires is not forgotten: the run's best stays its best. But the members that stood higher drew all
         attention to the optimum that they are stuck in.
         """
-        if self.options.retirement is None or status.since_improvement < self.options.retirement:
-            return ()
         stay = view.seed | (view.fitness < np.median(view.fitness))
         return (Reset(status.island, tuple(int(id) for id in np.sort(view.ids[stay]))),)
 

@@ -23,6 +23,10 @@ class Needful(Migration):
 
     options: Options
 
+    def due(self, statuses: Sequence[IslandStatus]) -> bool:
+        """Say whether there are others, and the last migration is long enough ago."""
+        return len(statuses) > 1 and min(s.since_migration for s in statuses) >= self.options.interval
+
     def plan(
         self,
         views: Sequence[IslandView],
@@ -31,7 +35,7 @@ class Needful(Migration):
         rng: np.random.Generator,
     ) -> tuple[Move | Reset, ...]:
         """Return the moves towards the islands in need, when the last migration is long enough ago."""
-        if len(views) < 2 or min(status.since_migration for status in statuses) < self.options.interval:
+        if not self.due(statuses):
             return ()
         needy = {s.island for view, s in zip(views, statuses, strict=True) if self.in_need(view, s)}
         moves: list[Move] = []

@@ -24,6 +24,10 @@ class ResetWorseHalf(Migration):
 
     options: Options
 
+    def due(self, statuses: Sequence[IslandStatus]) -> bool:
+        """Say whether there are others, and the interval is over."""
+        return len(statuses) > 1 and min(s.since_migration for s in statuses) >= self.options.interval
+
     def plan(
         self,
         views: Sequence[IslandView],
@@ -32,7 +36,7 @@ class ResetWorseHalf(Migration):
         rng: np.random.Generator,
     ) -> tuple[Move | Reset, ...]:
         """Return the resets that are due."""
-        if min(status.since_migration for status in statuses) < self.options.interval:
+        if not self.due(statuses):
             return ()
         ordered = sorted(statuses, key=lambda status: (status.best_fitness, -status.island))
         worse, survivors = ordered[: len(ordered) // 2], ordered[len(ordered) // 2 :]
@@ -54,6 +58,10 @@ class Splitting(Migration):
 
     options: Options
 
+    def due(self, statuses: Sequence[IslandStatus]) -> bool:
+        """Say whether there are others, and the interval is over."""
+        return len(statuses) > 1 and min(s.since_migration for s in statuses) >= self.options.interval
+
     def plan(
         self,
         views: Sequence[IslandView],
@@ -62,7 +70,7 @@ class Splitting(Migration):
         rng: np.random.Generator,
     ) -> tuple[Move | Reset, ...]:
         """Return the reset that is due."""
-        if len(statuses) < 2 or min(status.since_migration for status in statuses) < self.options.interval:
+        if not self.due(statuses):
             return ()
         ordered = sorted(statuses, key=lambda status: (status.best_fitness, -status.island))
         worst, best = ordered[0], ordered[-1]
