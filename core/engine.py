@@ -6,6 +6,7 @@ So what a ticket sees does not depend on the number of workers or on which evalu
 """
 
 import asyncio
+import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -109,6 +110,16 @@ class Engine:
 
     def fold(self) -> None:
         """Take up every committed ticket, and draw the selections that were in flight when the run stopped."""
+        # What is read here stays: to look through it for garbage again and again would be in vain.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            self._fold()
+        finally:
+            if collects:
+                gc.enable()
+
+    def _fold(self) -> None:
         last = self.parts.store.last_ticket()
         drawn = self.parts.store.parents(self._seeds)
         for birth in self.parts.store.births():
