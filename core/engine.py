@@ -387,7 +387,8 @@ class Engine:
 
     def _observe(self, birth: Birth, record: bool) -> None:
         operator = self._by_name[birth.selection.island].get(birth.selection.operator)
-        if operator is not None:
+        learns = operator is not None and type(operator).observe is not Operator.observe
+        if operator is not None and learns:
             with blamed("operator", birth.selection.operator):
                 operator.observe(self.parts.population.outcome(birth, record))
 
