@@ -33,7 +33,7 @@ experiments: $(VENV)/installed
 	name=$$(basename $$file .toml); \
 	$(BIN)/speciate compare $$file --out runs/$$name || exit 1; \
 	mkdir -p benchmarks/reports/$$name; \
-	cp runs/$$name/report.json runs/$$name/report.html benchmarks/reports/$$name; \
+	cp runs/$$name/report.csv runs/$$name/report.html benchmarks/reports/$$name; \
 	done
 
 $(VENV)/created:
