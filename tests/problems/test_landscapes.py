@@ -54,6 +54,14 @@ def test_without_partners_the_optimum_of_nk_takes_the_better_value_of_each_bit()
     assert best == pytest.approx(landscape(10, 0, 3)[1].max(axis=1).mean())
 
 
+def test_a_search_reaches_the_best_of_all_texts_of_a_small_landscape_and_nothing_better(tmp_path: Any) -> None:
+    best = max(fitness(bits, 10, 2, 3) for bits in itertools.product((0, 1), repeat=10))
+    settings = ["problem.n=10", "problem.k=2", "problem.instance=3"]
+    found = search("nk", evaluations=250, seed=1, workers=1, out=tmp_path / "run", settings=settings).best
+    assert found is not None
+    assert found.score == best
+
+
 def test_partners_make_a_landscape_rugged() -> None:
     def optima(k: int) -> int:
         table = {bits: fitness(bits, 10, k, 1) for bits in itertools.product((0, 1), repeat=10)}
