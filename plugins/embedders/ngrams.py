@@ -4,12 +4,11 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
 from pydantic import Field
-from sklearn.utils import murmurhash3_32
 
 from ...core.component import ComponentOptions
 from ...core.program import Program
@@ -146,6 +145,14 @@ def _squeezed(parts: list[str]) -> Iterator[str]:
     return (" ".join(words) for part in parts if (words := part.split()))
 
 
+@lru_cache(maxsize=1)
+def _murmur() -> Callable[..., int]:
+    """Load the hash when the first program is embedded: a search with another embedder starts a second sooner."""
+    from sklearn.utils import murmurhash3_32
+
+    return murmurhash3_32  # type: ignore[no-any-return]
+
+
 _buckets: dict[str, int] = {}
 """Hashes of short features; they depend on nothing but the feature, so that forgetting them is harmless."""
 
@@ -153,7 +160,7 @@ _buckets: dict[str, int] = {}
 def _bucket(feature: str) -> int:
     found = _buckets.get(feature)
     if found is None:
-        found = int(murmurhash3_32(feature.encode("utf-8", "surrogatepass"), positive=True))
+        found = int(_murmur()(feature.encode("utf-8", "surrogatepass"), positive=True))
         if len(feature) <= 64:
             if len(_buckets) > 50_000:
                 _buckets.clear()
