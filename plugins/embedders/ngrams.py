@@ -25,6 +25,8 @@ A changed operator touches a handful among a thousand grams, but always one stat
 such a change below a cosine of 0.999 in programs of up to about 50 units.
 """
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
 
 class AstNgrams(Embedder):
     """Counts of syntax-tree n-grams, statements and functions, hashed to a fixed width; blind to names and constants.
@@ -68,12 +70,13 @@ class AstNgrams(Embedder):
         """Return a hash of the files with constants blanked, blind to docstrings and to names that are local.
 
         Names that another scope may use and the order of definitions count: a program under other names has another
-        structure, so that its cosine is asked for.
+        structure, so that its cosine is asked for. Of a text that is no Python only its numbers are blanked.
         """
         whole = hashlib.sha256()
         for path, text in program.files:
             reading = _reading(path, text)
-            whole.update(f"{path}\0{text if reading is None else reading.raw()}\0".encode("utf-8", "surrogatepass"))
+            form = _NUMBER.sub("0", text) if reading is None else reading.raw()
+            whole.update(f"{path}\0{form}\0".encode("utf-8", "surrogatepass"))
         return whole.hexdigest()[:32]
 
 
@@ -135,7 +138,7 @@ def _text_features(text: str) -> Groups:
     tokens = re.findall(r"\d+(?:\.\d+)?|\w+|[^\w\s]", text)
     tokens = ["0" if token[0].isdigit() else token for token in tokens]
     grams = Counter(f"t{n} {' '.join(tokens[i : i + n])}" for n in (1, 2, 3) for i in range(len(tokens) - n + 1))
-    blanked = re.sub(r"\d+(?:\.\d+)?", "0", text)
+    blanked = _NUMBER.sub("0", text)
     lines = Counter("l" + line for line in _squeezed(blanked.splitlines()))
     paragraphs = Counter("p" + part for part in _squeezed(re.split(r"\n\s*\n", blanked)))
     return grams, lines, paragraphs

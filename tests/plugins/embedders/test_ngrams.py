@@ -152,6 +152,14 @@ def test_a_text_that_is_no_python_is_compared_by_its_words() -> None:
     assert cosine(text, text.replace("steps", "words"), "guide.md") < THRESHOLD
 
 
+def test_a_text_with_another_number_is_an_edit_of_constants_and_one_with_another_word_is_not() -> None:
+    text = "Give 3 examples, each under 40.5 words.\n"
+    for other, same in ((text.replace("3", "12"), True), (text.replace("words", "lines"), False)):
+        structures = {EMBEDDER.structure(program(which, "prompt.md"), "prompt.md") for which in (text, other)}
+        assert (len(structures) == 1) is same
+    assert cosine(text, text.replace("3", "12"), "prompt.md") > 1 - 1e-6
+
+
 def test_one_changed_word_shows_in_a_long_text() -> None:
     rng = np.random.default_rng(0)
     words = [f"word{int(k)}" for k in rng.integers(0, 300, 2000)]
