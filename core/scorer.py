@@ -120,7 +120,7 @@ class Scorer:
         answer: dict[str, Any] = {}
         for _ in range(2):
             try:
-                answer = judge.ask(text, {**self.problem.options, **more})
+                answer = judge.ask(text, dict(self.problem.options), **more)
             except JudgeTimeout as error:
                 return {"outage": f"{error} (score_wall_s in [limits])", "printed": ""}
             if "outage" not in answer:

@@ -145,7 +145,10 @@ def _evaluate(module: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError as error:
         wrong = _clean(f"the output cannot be read as JSON: {error}", MOST_REASON)
         return {"metrics": {}, "instances": None, "feedback": wrong, "valid": False}
-    answer = module.evaluate(output, **_accepted(module.evaluate, request["options"]))
+    given = dict(_accepted(module.evaluate, request["options"]))
+    if "seed" in list(inspect.signature(module.evaluate).parameters)[1:]:
+        given["seed"] = request.get("seed", 0)
+    answer = module.evaluate(output, **given)
     if not isinstance(answer, Mapping) or "metrics" not in answer:
         raise TypeError(f"evaluate returned {_shown(answer)}, expected a dict with 'metrics'")
     instances = answer.get("instances")
