@@ -24,6 +24,14 @@ def write_program(program: Program, path: Path) -> None:
         raise SpeciateError(f"the program cannot be written to {path}: {error.strerror}") from None
 
 
+def write_output(output: str | None, path: Path) -> None:
+    """Write an output as JSON. Raises SpeciateError."""
+    try:
+        path.write_text(output or "null", encoding="utf-8")
+    except OSError as error:
+        raise SpeciateError(f"the output cannot be written to {path}: {error.strerror}") from None
+
+
 def write_picture(problem: Problem, output: str | None, path: Path) -> None:
     """Draw an output. Raises SpeciateError when the problem draws none or not in that format."""
     if output is None:

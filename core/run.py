@@ -162,9 +162,9 @@ class Run:
                 self._loop.add_signal_handler(number, self.interrupt)
         self._engine.fold()
         self.folder.store.event("session_started", {"seconds": self.budget.spent_s})
-        await parts.executor.open(
-            self.problem, sandbox_factory(self.config, self._registry, self.problem), self._assembled.workers
-        )
+        # No more are started than there are tickets in flight: the rest would only cost processes and memory.
+        workers = min(self._assembled.workers, self._assembled.parts.lag)
+        await parts.executor.open(self.problem, sandbox_factory(self.config, self._registry, self.problem), workers)
         emit(self._started())
         try:
             ending = await self._engine.run()

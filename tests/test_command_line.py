@@ -225,6 +225,22 @@ def test_a_folder_that_is_no_run_is_one_sentence(call, command: str, tmp_path: P
     assert call(command, tmp_path / "missing").code == 1
 
 
+@pytest.mark.parametrize("command", ["show", "rerun"])
+@pytest.mark.parametrize("id", [99, 10**30])
+def test_an_individual_that_is_not_there_is_one_sentence(call, finished: Path, command: str, id: int) -> None:  # type: ignore[no-untyped-def]
+    outcome = call(command, finished, id)
+    assert outcome.code == 1
+    assert f"has no individual {id}" in outcome.sentence
+
+
+@pytest.mark.parametrize("option", ["--program", "--picture", "--output", "--chain"])
+def test_a_place_that_cannot_be_written_is_one_sentence(call, finished: Path, tmp_path: Path, option: str) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    outcome = call("best", finished, option, tmp_path / "file" / "x.svg")
+    assert outcome.code == 1
+    assert outcome.sentence.startswith("error: ")
+
+
 def broken(problem: Path, tmp_path: Path, name: str, text: str) -> Path:
     """Copy a problem and put another text into one of its files."""
     folder = tmp_path / "a problem with spaces, größer"

@@ -1,6 +1,7 @@
 """The Python call: live events, waiting for the result, from inside a running event loop too."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,10 @@ def test_a_run_says_when_its_total_was_reached_and_reaches_a_new_one(problem: Pa
     speciate.search(problem, evaluations=5, seed=2, out=tmp_path / "run").result()
     with pytest.raises(SpeciateError, match="already holds a run"):
         speciate.search(problem, evaluations=5, out=tmp_path / "run")
+
+
+def test_no_more_workers_are_started_than_there_are_tickets_in_flight(problem: Path, tmp_path: Path) -> None:
+    started = 0
+    for _ in speciate.search(problem, evaluations=3, workers=9, out=tmp_path / "run"):
+        started = max(started, sum(thread.name.startswith("speciate-worker") for thread in threading.enumerate()))
+    assert 1 <= started <= 4

@@ -8,7 +8,7 @@ import click
 
 from ..best import best_of, input_chain
 from ..errors import RunFolderError, SpeciateError
-from ..export import write_chain, write_picture, write_program
+from ..export import write_chain, write_output, write_picture, write_program
 from ..folder import RunFolder
 from ..loading import Plugins
 from ..records import Material
@@ -37,7 +37,7 @@ def best(
     if picture is not None:
         write_picture(problem, found.output, Path(picture))
     if output is not None:
-        Path(output).write_text(found.output or "null", encoding="utf-8")
+        write_output(found.output, Path(output))
     if chain is not None:
         write_chain(folder.store, found.id, Path(chain))
     if as_json:
@@ -67,10 +67,7 @@ def show(directory: str, id: int | None, limit: int, as_json: bool) -> None:
         content = _overview(folder)
         print_json(content) if as_json else click.echo("\n".join(f"{key}: {value}" for key, value in content.items()))
         return
-    if folder.store.individual(id) is None:
-        refused = folder.store.refusal(id)
-        because = f"; ticket {id} was refused ({refused})" if refused else ""
-        raise RunFolderError(f"the run in {directory} has no individual {id}{because}")
+    _require(folder, id)
     material = folder.store.material(id)
     lineage = _lineage(folder, material, limit)
     if as_json:
@@ -100,6 +97,7 @@ def rerun(directory: str, id: int | None, as_json: bool) -> None:
         if found is None:
             raise RunFolderError(f"the run in {directory} has no valid program to run again")
         id = found.id
+    _require(folder, id)
     steps = rerun_chain(folder, problem, Plugins.installed(), id)
     equal = all(step.equal for step in steps)
     if as_json:
@@ -130,6 +128,17 @@ def ledger(directory: str, digest: bool, as_json: bool) -> None:
         click.echo(f"{folder.store.possibly_paid()} calls were sent and not answered: possibly paid")
     for row in costs:
         click.echo("  ".join(f"{key} {value}" for key, value in row.items()))
+
+
+def _require(folder: RunFolder, id: int) -> None:
+    last = folder.store.last_ticket()
+    # SQLite raises on integers that it cannot hold, so they are not asked for.
+    known = 0 <= id <= last
+    if known and folder.store.individual(id) is not None:
+        return
+    refused = folder.store.refusal(id) if known else None
+    because = f"ticket {id} was refused ({refused})" if refused else f"its last ticket is {last}"
+    raise RunFolderError(f"the run in {folder.path} has no individual {id}; {because}")
 
 
 def _short(exact: str) -> str:
