@@ -1,6 +1,7 @@
 """A run from start to end: folder, parts, engine, result."""
 
 import asyncio
+import contextlib
 import logging
 import signal
 import threading
@@ -139,7 +140,8 @@ class Run:
         """End the run after the last committed ticket; may be called from any thread and from a signal handler."""
         self._interrupted.set()
         if self._loop is not None and self._engine is not None:
-            self._loop.call_soon_threadsafe(self._engine.end, Ending("interrupted", "the run was interrupted"))
+            with contextlib.suppress(RuntimeError):  # the loop is closed: the run has ended by itself
+                self._loop.call_soon_threadsafe(self._engine.end, Ending("interrupted", "the run was interrupted"))
 
     def execute(self, emit: Emit, *, signals: bool = False) -> Result:
         """Run to the end and return what came of it; the folder is closed afterwards, whatever happens.

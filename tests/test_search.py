@@ -70,6 +70,12 @@ def test_a_run_says_when_its_total_was_reached_and_reaches_a_new_one(problem: Pa
         speciate.search(problem, evaluations=5, out=tmp_path / "run")
 
 
+def test_to_stop_what_has_ended_gives_its_result(problem: Path, tmp_path: Path) -> None:
+    run = speciate.search(problem, evaluations=3, out=tmp_path / "run")
+    ended = run.result()
+    assert run.stop() == ended
+
+
 def test_no_more_workers_are_started_than_there_are_tickets_in_flight(problem: Path, tmp_path: Path) -> None:
     started = 0
     for _ in speciate.search(problem, evaluations=3, workers=9, out=tmp_path / "run"):
