@@ -8,17 +8,17 @@ So what a ticket sees does not depend on the number of workers or on which evalu
 import asyncio
 import gc
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from .budget import Budget
 from .calls import Calls
+from .confirmation import Confirmation
 from .errors import ComponentError, ProblemError, blamed
 from .evaluation import Cost, Evaluation, Status
 from .ledger import chain
-from .objective import Objective, better
 from .order import TicketOrder
 from .population import Population
 from .problem import Problem
@@ -103,6 +103,7 @@ class Engine:
         self._selected: list[Selection] = []
         self._weights = [np.array([o.weight for o in own]) / sum(o.weight for o in own) for own in parts.operators]
         self._by_name = [{o.name: o.operator for o in own} for own in parts.operators]
+        self._confirmation = Confirmation(parts.problem, parts.store, parts.executor)
         self._screens = TicketOrder(0)
         self._commits = TicketOrder(0)
 
@@ -180,7 +181,7 @@ class Engine:
         await self._commits.turn(selection.ticket)
         assert self._ending is not None
         if evaluation is not None and not self._ending.done():
-            evaluation = await self._confirmed(screened, evaluation)
+            evaluation = await self._confirmation.confirmed(screened, evaluation, self.parts.population.best)
         if not self._ending.done():
             self._commit(screened, traits, evaluation, brief)
             self._commits.done(selection.ticket)
@@ -227,52 +228,6 @@ class Engine:
         scored = await self.parts.executor.evaluate(task)
         self.parts.store.record_evaluation(task.program, scored.evaluation, scored.output)
         return scored.evaluation
-
-    async def _confirmed(self, screened: Screened, evaluation: Evaluation) -> Evaluation:
-        """Evaluate anew what would be a record where scores are noisy, and what is too good to be true anywhere.
-
-        The second evaluation has a name of its own (repeat 1) and other seeds, and runs on whichever worker is free. A
-        noisy record counts with the mean of both; what is suspicious is written down with both.
-        """
-        best, objective = self.parts.population.best, self.parts.problem.objective
-        if evaluation.status is not Status.OK or screened.name is None or screened.proposal.program is None:
-            return evaluation
-        fitness = objective.fitness(evaluation.metrics)
-        suspicious = _suspicion(objective, evaluation)
-        noisy = self.parts.problem.repeats.at_most > 1
-        if suspicious is None and not (noisy and best is not None and better(fitness, best.fitness)):
-            return evaluation
-        again = await self._again(screened, evaluation)
-        if suspicious is not None:
-            self.parts.store.event(
-                "suspicious",
-                {
-                    "id": screened.selection.ticket,
-                    "reason": suspicious,
-                    "score": evaluation.metrics[objective.name],
-                    "again": again.metrics.get(objective.name),
-                    "status_again": again.status.value,
-                },
-                screened.selection.ticket,
-            )
-        return again if noisy else evaluation
-
-    async def _again(self, screened: Screened, first: Evaluation) -> Evaluation:
-        """Return the evaluation under the name with repeat 1: the mean of the first and a second one."""
-        assert screened.name is not None
-        assert screened.proposal.program is not None
-        name = replace(screened.name, repeat=1, seed=(screened.name.seed + CONFIRMING_SEED) % (1 << 31))
-        recorded = self.parts.store.evaluation(name.hash)
-        if recorded is not None:
-            return recorded
-        text = None if name.input is None else self.parts.store.output(name.input)
-        scored = await self.parts.executor.evaluate(EvaluationTask(name, screened.proposal.program, text))
-        second = scored.evaluation
-        if second.status is Status.OK:
-            shared = sorted(first.metrics.keys() & second.metrics.keys())
-            second = replace(second, metrics={k: (first.metrics[k] + second.metrics[k]) / 2 for k in shared})
-        self.parts.store.record_evaluation(screened.proposal.program, second, scored.output)
-        return second
 
     def _commit(
         self, screened: Screened, traits: Traits | None, evaluation: Evaluation | None, brief: Brief | None
@@ -438,28 +393,3 @@ class Engine:
             task.cancel()
         await self.parts.executor.close()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-CONFIRMING_SEED = 1_000_003
-"""How far the seed of a confirming evaluation lies from the first one's: beyond those of its repeats."""
-
-
-def _suspicion(objective: Objective, evaluation: Evaluation) -> str | None:
-    """Return why a score is too good to be true, or None: it beats the declared bound, or what the oracle says."""
-    score, verdict = evaluation.metrics[objective.name], evaluation.verdict
-    if objective.beyond_bound(score):
-        return f"{objective.name} is {score!r}, beyond the bound of {objective.bound!r}"
-    if (
-        verdict is not None
-        and verdict.score is not None
-        and objective.gain(
-            objective.fitness({objective.name: score}), objective.fitness({objective.name: verdict.score})
-        )
-        > ORACLE_SLACK * max(1.0, abs(score))
-    ):
-        return f"{objective.name} is {score!r}, and the oracle's score {verdict.score!r}"
-    return None
-
-
-ORACLE_SLACK = 1e-9
-"""By how much, relatively, a local score may exceed the oracle's, which is rounded down."""

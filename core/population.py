@@ -191,8 +191,11 @@ class Population:
         island.clear(ticket)
         for passport in passports:
             if passport.member.content not in island.contents:
-                is_seed = passport.seed or passport.island != island.number
-                island.add(passport.newcomer, passport.member, passport.generation, seed=is_seed)
+                abroad = passport.island != island.number
+                island.add(
+                    passport.newcomer, passport.member, passport.generation,
+                    seed=passport.seed or abroad, migrant=passport.migrant and not abroad,
+                )  # fmt: skip
         return True
 
     def _passports(self, wish: Move | Reset) -> list[_Passport]:

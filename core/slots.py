@@ -111,7 +111,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Empty an island and found it anew: by copies from other islands, which are its seeds then, or by its own."""
+    """Empty an island and found it anew: by copies from other islands, which are its seeds then, or by its own.
+
+    A founder that is both here and elsewhere comes from elsewhere.
+    """
 
     island: int
     founders: tuple[int, ...]

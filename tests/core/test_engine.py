@@ -1,11 +1,14 @@
 """The engine: order, repeatability, resumption, budgets."""
 
 import asyncio
+import gc
 from pathlib import Path
 
 import pytest
 from speciate.core.budget import Budget
-from toy import ToyExecutor, run_toy, toy_problem
+from speciate.core.program import Program
+from speciate.core.slots import Vector
+from toy import OneNumber, ToyExecutor, run_toy, toy_problem
 
 
 def digest(problem: object, folder: Path, **options: object) -> str:
@@ -47,3 +50,35 @@ def test_exactly_the_budget_of_evaluations_is_executed(problem: object, tmp_path
     before = ToyExecutor.executed
     digest(problem, tmp_path / "run", evaluations=40, workers=7, lag=16)
     assert ToyExecutor.executed - before == 40
+
+
+def test_an_embedder_may_wait_before_a_ticket_is_screened_and_others_go_on(
+    problem: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready: set[str] = set()
+    waiting, most, unprepared = 0, 0, 0
+
+    async def prepare(self: OneNumber, program: Program, main: str) -> None:
+        nonlocal waiting, most
+        waiting += 1
+        most = max(most, waiting)
+        await asyncio.sleep(0.005)
+        waiting -= 1
+        ready.add(program.hash)
+
+    def embed(self: OneNumber, program: Program, main: str) -> Vector:
+        nonlocal unprepared
+        unprepared += program.hash not in ready
+        return plain(self, program, main)
+
+    plain = OneNumber.embed
+    monkeypatch.setattr(OneNumber, "prepare", prepare)
+    monkeypatch.setattr(OneNumber, "embed", embed)
+    digest(problem, tmp_path / "run")
+    assert unprepared == 1  # the seed, which nobody proposed
+    assert most > 1
+
+
+def test_garbage_is_collected_again_after_a_run_was_read_back(problem: object, tmp_path: Path) -> None:
+    digest(problem, tmp_path / "run")
+    assert gc.isenabled()

@@ -1,7 +1,12 @@
 """The normal form: what makes two programs the same one."""
 
+import ast
+
 import pytest
 from speciate.core.normal_form import normal_form
+from speciate.core.parsing import parsed
+from speciate.core.program import Program
+from speciate.plugins.embedders.ngrams import AstNgrams
 
 PROGRAM = """
 import math
@@ -115,3 +120,12 @@ def test_other_ways_to_bind_a_local_name_do_not_matter(one: str, other: str) -> 
 )
 def test_no_text_makes_it_raise(text: str) -> None:
     assert isinstance(normal_form(text), str)
+
+
+def test_who_reads_the_shared_tree_leaves_it_as_it_is() -> None:
+    tree = parsed(PROGRAM)
+    before = ast.dump(tree, include_attributes=True)
+    normal_form(PROGRAM)
+    AstNgrams().embed(Program.of({"a.py": PROGRAM}), "a.py")
+    assert parsed(PROGRAM) is tree
+    assert ast.dump(tree, include_attributes=True) == before

@@ -178,6 +178,17 @@ def test_a_lone_island_can_go_on_from_some_of_its_own() -> None:
     assert grown.best.id == 1
 
 
+def test_a_migrant_that_goes_on_at_a_reset_of_its_island_is_still_a_migrant() -> None:
+    wishes = Wishes()
+    grown = population(3, wishes)
+    grown.apply(birth(1, 1.0))
+    for wanted in ((Move(1, 0, 1),), (Reset(1, (0, 1)),), (Move(1, 1, 2),)):
+        wishes.wanted = wanted
+        moves = grown.apply(birth(grown.proposals + 1, 0.1)).moves
+    assert moves == ()
+    assert [1 in island for island in grown.islands] == [True, True, False]
+
+
 def test_a_child_that_was_under_way_at_a_reset_does_not_settle() -> None:
     wishes = Wishes()
     grown = population(1, wishes)

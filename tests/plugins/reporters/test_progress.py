@@ -81,9 +81,11 @@ def test_the_live_display_shows_best_counts_and_refusals(encoding: str) -> None:
 
 
 def test_closing_twice_and_closing_before_the_start_is_nothing() -> None:
-    reporter = Progress()
+    stream = io.StringIO()
+    reporter = Progress(Progress.Options(style="live"), stream)
     reporter.close()
     reporter.close()
+    assert stream.getvalue() == ""
 
 
 def test_a_run_without_limits_or_known_value_is_shown_too() -> None:
