@@ -191,10 +191,10 @@ class Population:
         island.clear(ticket)
         for passport in passports:
             if passport.member.content not in island.contents:
-                abroad = passport.island != island.number
+                foreign = passport.island != island.number
                 island.add(
                     passport.newcomer, passport.member, passport.generation,
-                    seed=passport.seed or abroad, migrant=passport.migrant and not abroad,
+                    seed=passport.seed or foreign, migrant=passport.migrant and not foreign,
                 )  # fmt: skip
         return True
 
