@@ -10,23 +10,10 @@ quiet cores are about 340. The number of evaluations to the target is the same o
 """
 
 import argparse
-import json
-import statistics
-import subprocess
-import sys
-import tempfile
-import time
-from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-from speciate import search
-from speciate.core.events import IndividualAdmitted, RecordBroken
+from arms import RANDOM, evolution, loop, report
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 TARGET = 2.63598
-
-RANDOM = ("selector=uniform", "operator.floor=1.0", "operator.mutations=3.0")
 
 MULTI_START = """
 import json, sys, time
@@ -48,60 +35,19 @@ print(json.dumps({"score": best, "cpu": found, "evaluations": tries, "wall": tim
 """
 
 
-def evolve(folder: Path, seed: int, cpu: float, settings: tuple[str, ...]) -> dict[str, float]:
-    """Run a search until the target or `cpu` seconds of its candidates; return what it found and what it took."""
-    run = search("circle_packing", seed=seed, target=TARGET, seconds=1e6, workers=2, out=folder, settings=settings)
-    used, count, best = 0.0, 0, {"score": 0.0, "cpu": 0.0, "wall": 0.0, "evaluations": 0.0}
-    began = time.monotonic()
-    for event in run:
-        if isinstance(event, IndividualAdmitted):
-            used, count = used + event.evaluation.cost.cpu_s, count + 1
-            if used > cpu:
-                break
-        elif isinstance(event, RecordBroken):
-            assert event.evaluation.verdict is not None
-            score = event.evaluation.verdict.score
-            best = {"score": score or 0.0, "cpu": used, "wall": time.monotonic() - began, "evaluations": count}
-    run.stop()
-    return best
-
-
-def multi_start(seed: int, cpu: float) -> dict[str, float]:
-    """Run the loop in one process for as many CPU seconds."""
-    folder = ROOT / "problems" / "circle_packing"
-    arguments = [str(folder), str(seed), str(cpu), str(TARGET)]
-    done = subprocess.run([sys.executable, "-c", MULTI_START, *arguments], capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", type=float, default=340, help="CPU seconds of candidates for each run")
     parser.add_argument("--seeds", default="1,2,3,4,5")
     parser.add_argument("--arms", default="evolution,random,multi-start")
     given = parser.parse_args()
-    table = Table(
-        "arm", "seed", "score", "CPU s", "evaluations", "wall s", title="26 circles, sum of radii, exact oracle"
-    )
-    with tempfile.TemporaryDirectory() as where:
-        for arm in given.arms.split(","):
-            rows = []
-            for seed in map(int, given.seeds.split(",")):
-                if arm == "multi-start":
-                    row = multi_start(seed, given.cpu)
-                else:
-                    settings = RANDOM if arm == "random" else ()
-                    row = evolve(Path(where) / f"{arm}-{seed}", seed, given.cpu, settings)
-                rows.append(row)
-                print(f"{arm} {seed} {row}", file=sys.stderr, flush=True)
-                figures = (f"{row[key]:.0f}" for key in ("cpu", "evaluations", "wall"))
-                table.add_row(arm, str(seed), f"{row['score']:.10f}", *figures)
-            hits = [row for row in rows if row["score"] >= TARGET]
-            # A run that missed took longer than all that hit, so the median is known when most hit.
-            times = sorted(row["cpu"] if row in hits else float("inf") for row in rows)
-            median = statistics.median(row["score"] for row in rows)
-            table.add_row(arm, "median", f"{median:.10f}", f"{statistics.median(times):.0f}", f"{len(hits)} hits", "")
-    Console(width=120).print(table)
+    arms = {
+        "evolution": evolution("circle_packing", TARGET, given.cpu),
+        "random": evolution("circle_packing", TARGET, given.cpu, RANDOM),
+        "multi-start": loop("circle_packing", MULTI_START, given.cpu, TARGET),
+    }
+    seeds = [int(seed) for seed in given.seeds.split(",")]
+    report("26 circles, sum of radii, exact oracle", arms, given.arms.split(","), seeds, TARGET)
 
 
 if __name__ == "__main__":

@@ -11,21 +11,8 @@ of evaluations to the target is the same on any machine and any number of worker
 """
 
 import argparse
-import json
-import statistics
-import subprocess
-import sys
-import tempfile
-import time
-from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-from speciate import search
-from speciate.core.events import IndividualAdmitted, RecordBroken
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-RANDOM = ("selector=uniform", "operator.floor=1.0", "operator.mutations=3.0")
+from arms import RANDOM, evolution, loop, report
 
 HOPPING = """
 import json, sys, time
@@ -50,34 +37,6 @@ print(json.dumps({"score": best, "cpu": found, "evaluations": tries, "wall": tim
 """
 
 
-def evolve(folder: Path, seed: int, given: argparse.Namespace, settings: tuple[str, ...]) -> dict[str, float]:
-    """Run a search until the target or `cpu` seconds of its candidates; return what it found and what it took."""
-    settings = (*settings, f"problem.n={given.n}", f"problem.region={given.region}")
-    run = search("heilbronn", seed=seed, target=given.target, seconds=1e6, workers=2, out=folder, settings=settings)
-    used, count, best = 0.0, 0, {"score": 0.0, "cpu": 0.0, "wall": 0.0, "evaluations": 0.0}
-    began = time.monotonic()
-    for event in run:
-        if isinstance(event, IndividualAdmitted):
-            used, count = used + event.evaluation.cost.cpu_s, count + 1
-            if used > given.cpu:
-                # What is under way still ends; a run that met its target has ended already.
-                run.stop()
-                break
-        elif isinstance(event, RecordBroken):
-            assert event.evaluation.verdict is not None
-            score = event.evaluation.verdict.score
-            best = {"score": score or 0.0, "cpu": used, "wall": time.monotonic() - began, "evaluations": count}
-    return best
-
-
-def hop(seed: int, given: argparse.Namespace) -> dict[str, float]:
-    """Run the loop in one process for as many CPU seconds."""
-    folder = ROOT / "problems" / "heilbronn"
-    arguments = [str(x) for x in (folder, seed, given.cpu, given.target, given.n, given.region)]
-    done = subprocess.run([sys.executable, "-c", HOPPING, *arguments], capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", type=float, default=500, help="CPU seconds of candidates for each run")
@@ -87,27 +46,15 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=11)
     parser.add_argument("--target", type=float, default=0.036529)
     given = parser.parse_args()
+    points = (f"problem.n={given.n}", f"problem.region={given.region}")
+    arms = {
+        "evolution": evolution("heilbronn", given.target, given.cpu, points),
+        "random": evolution("heilbronn", given.target, given.cpu, (*RANDOM, *points)),
+        "hopping": loop("heilbronn", HOPPING, given.cpu, given.target, given.n, given.region),
+    }
+    seeds = [int(seed) for seed in given.seeds.split(",")]
     title = f"{given.n} points, {given.region}, smallest area, exact oracle"
-    table = Table("arm", "seed", "score", "CPU s", "evaluations", "wall s", title=title)
-    with tempfile.TemporaryDirectory() as where:
-        for arm in given.arms.split(","):
-            rows = []
-            for seed in map(int, given.seeds.split(",")):
-                if arm == "hopping":
-                    row = hop(seed, given)
-                else:
-                    settings = RANDOM if arm == "random" else ()
-                    row = evolve(Path(where) / f"{arm}-{seed}", seed, given, settings)
-                rows.append(row)
-                print(f"{arm} {seed} {row}", file=sys.stderr, flush=True)
-                figures = (f"{row[key]:.0f}" for key in ("cpu", "evaluations", "wall"))
-                table.add_row(arm, str(seed), f"{row['score']:.10f}", *figures)
-            hits = [row for row in rows if row["score"] >= given.target]
-            # A run that missed took longer than all that hit, so the median is known when most hit.
-            times = sorted(row["cpu"] if row in hits else float("inf") for row in rows)
-            median = statistics.median(row["score"] for row in rows)
-            table.add_row(arm, "median", f"{median:.10f}", f"{statistics.median(times):.0f}", f"{len(hits)} hits", "")
-    Console(width=120).print(table)
+    report(title, arms, given.arms.split(","), seeds, given.target)
 
 
 if __name__ == "__main__":
