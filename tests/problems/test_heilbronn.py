@@ -1,18 +1,17 @@
 """Heilbronn's problem: two judges that count in integers, outputs of known worth, and pictures of them."""
 
-import importlib.util
 import json
 import math
 import xml.etree.ElementTree as ElementTree
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problem_modules import load
 from speciate.core.check import check
 from speciate.core.loading import Plugins
 from speciate.core.problem import load_problem
@@ -27,17 +26,7 @@ Case = dict[str, Any]
 Rows = list[list[Any]]
 
 
-def load(name: str) -> ModuleType:
-    """Load a module of the problem's folder afresh, by its path."""
-    spec = importlib.util.spec_from_file_location(f"heilbronn_{name}", FOLDER / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-ORACLE, EVALUATOR, PICTURE = load("oracle"), load("evaluator"), load("picture")
+ORACLE, EVALUATOR, PICTURE = load("heilbronn", "oracle"), load("heilbronn", "evaluator"), load("heilbronn", "picture")
 
 
 def cases(path: Path) -> list[Case]:

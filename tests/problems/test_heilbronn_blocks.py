@@ -1,6 +1,5 @@
 """What Heilbronn programs are built of: points stay in their region, the effort is counted, and seeds repeat."""
 
-import importlib.util
 import json
 import sys
 from fractions import Fraction
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from problem_modules import load
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "problems" / "heilbronn"
 REGIONS = ("triangle", "square", "convex")
@@ -20,17 +20,7 @@ REGIONS = ("triangle", "square", "convex")
 Points = NDArray[np.float64]
 
 
-def load(name: str) -> ModuleType:
-    """Load a module of the problem's folder afresh, by its path."""
-    spec = importlib.util.spec_from_file_location(f"heilbronn_{name}", FOLDER / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-ORACLE, BLOCKS = load("oracle"), load("blocks")
+ORACLE, BLOCKS = load("heilbronn", "oracle"), load("heilbronn", "blocks")
 NAMES = [name for name in BLOCKS.__all__ if name != "score"]
 COSTLY = [name for name in NAMES if name not in ("better", "metropolis")]
 
@@ -38,7 +28,7 @@ COSTLY = [name for name in NAMES if name not in ("better", "metropolis")]
 @pytest.fixture
 def blocks() -> ModuleType:
     """The blocks, with more effort than a test uses up: how much is left is theirs to remember."""
-    module = load("blocks")
+    module = load("heilbronn", "blocks")
     module.use_effort(100_000)
     return module
 
@@ -277,7 +267,7 @@ def test_metropolis_keeps_a_gain_and_refuses_a_loss_at_low_temperature(blocks: M
 @pytest.fixture
 def seed(blocks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setitem(sys.modules, "blocks", blocks)
-    return load("seed")
+    return load("heilbronn", "seed")
 
 
 @pytest.mark.parametrize("region", REGIONS)
