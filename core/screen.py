@@ -67,7 +67,7 @@ class Screen:
         wanted = proposal.input if proposal.input is not None else brief.parent.individual.id
         input_hash = None if self.problem.improve is None else inputs.get(wanted)
         source = None if input_hash is None else wanted
-        refusal = self._touches_frozen(brief.parent.program, program) or does_not_parse(program)
+        refusal = touches_frozen(brief.parent.program, program) or does_not_parse(program)
         same_input = input_hash == brief.parent.evaluation.name.input
         if refusal is None and same_input and program.hash == brief.parent.program.hash:
             refusal = Refusal(Reason.NO_CHANGE, "the offspring is its parent")
@@ -85,19 +85,6 @@ class Screen:
         if birth.vector is not None and birth.scope is not None and birth.structure is not None:
             self._structures.add((birth.scope, birth.structure))
             self.novelty.add(birth.scope, individual.id, birth.vector)
-
-    def _touches_frozen(self, parent: Program, program: Program) -> Refusal | None:
-        before = _frozen(parent)
-        try:
-            after = _frozen(program)
-        except ValueError as error:
-            return Refusal(Reason.FROZEN, f"the evolve markers were damaged: {error}")
-        if before.keys() != after.keys():
-            return Refusal(Reason.FROZEN, f"the program must have exactly the files {', '.join(before)}")
-        for path, text in after.items():
-            if text != before[path]:
-                return Refusal(Reason.FROZEN, f"{path}: text outside the evolve blocks was changed")
-        return None
 
     def _place(
         self, selection: Selection, proposal: Proposal, program: Program, source: int | None, input_hash: str | None
@@ -146,6 +133,21 @@ class Screen:
         for path, text in program.files:
             parts += [path, normal_form(text) if path.endswith(".py") else text]
         return bytes.fromhex(_digest("\0".join(parts)))
+
+
+def touches_frozen(parent: Program, program: Program) -> Refusal | None:
+    """Refuse an offspring that changed what is frozen in its parent: text outside evolve blocks, or whole files."""
+    before = _frozen(parent)
+    try:
+        after = _frozen(program)
+    except ValueError as error:
+        return Refusal(Reason.FROZEN, f"the evolve markers were damaged: {error}")
+    if before.keys() != after.keys():
+        return Refusal(Reason.FROZEN, f"the program must have exactly the files {', '.join(before)}")
+    for path, text in after.items():
+        if text != before[path]:
+            return Refusal(Reason.FROZEN, f"{path}: text outside the evolve blocks was changed, or a marker was")
+    return None
 
 
 def does_not_parse(program: Program) -> Refusal | None:

@@ -58,7 +58,6 @@ COMPONENTS = (
     ("operator", "crossover", "plugins.edits.operators:Crossover"),
     ("operator", "elsewhere", "plugins.edits.operators:Elsewhere"),
     ("operator", "tune", "plugins.edits.operators:Tune"),
-    ("operator", "repair", "plugins.edits.operators:Repair"),
     ("policy", "scripted", "plugins.policies.scripted:Scripted"),
     ("selector", "novel", "islands.selectors:Novel"),
     ("selector", "shinka", "islands.selectors:Shinka"),

@@ -12,7 +12,6 @@ from pydantic import Field
 from ...core.calls import total
 from ...core.component import ComponentOptions
 from ...core.errors import ComponentError
-from ...core.evaluation import Status
 from ...core.program import Program
 from ...core.records import Brief, Message, Outcome, Proposal, Reason, Refusal
 from ...core.slots import Operator, Reply
@@ -157,20 +156,6 @@ class Tune(Writer):
         if isinstance(made, Program) and _blanked(made) != _blanked(parent):
             return Refusal(Reason.NO_PROGRAM, "the reply changes more than numbers; change only numbers")
         return made
-
-
-class Repair(Writer):
-    """A mended program by the policy, from one in the brief that failed and what it failed with."""
-
-    name = "repair"
-    inspirations = 2
-
-    def brief(self, brief: Brief) -> Brief | Refusal:
-        """Put the first failed program in the place of the parent."""
-        broken = next((m for m in (brief.parent, *brief.inspirations) if m.evaluation.status is not Status.OK), None)
-        if broken is None:
-            return Refusal(Reason.NO_PROGRAM, "repair needs a program that failed, and the brief has none")
-        return replace(brief, parent=broken, inspirations=())
 
 
 def _blanked(program: Program) -> list[str]:

@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from ...core.program import Program, frozen_files
+from ...core.program import Program
 from ...core.records import Reason, Refusal
-from ...core.screen import does_not_parse
+from ...core.screen import does_not_parse, touches_frozen
 from . import search_replace, unified
 from .reply import LONGEST, Answer, content_text, read
 from .rewrite import complete, rewritten
@@ -47,12 +47,9 @@ def checked(parent: Program, made: Program) -> Program | Refusal:
     """Return `made` if it is a proper offspring of `parent`: other text, the same frozen text, readable, it parses."""
     if made.hash == parent.hash:
         return Refusal(Reason.NO_CHANGE, "the reply changes nothing: the offspring is its parent")
-    before, after = frozen_files(parent), frozen_files(made)
-    if before.keys() != after.keys():
-        return Refusal(Reason.FROZEN, f"the program must have exactly the files {', '.join(before)}")
-    for path, frozen in after.items():
-        if frozen != before[path]:
-            return Refusal(Reason.FROZEN, f"{path}: text outside the evolve blocks was changed, or a marker was")
+    touched = touches_frozen(parent, made)
+    if touched is not None:
+        return touched
     for path, text in made.files:
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             return Refusal(Reason.SYNTAX, f"{path}: it has NUL bytes or half characters in it")

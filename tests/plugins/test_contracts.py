@@ -32,7 +32,7 @@ CONTRACTS: dict[str, type[testing.ComponentContract]] = {
 
 TRIED_APART = {
     ("policy", "scripted"),  # it has nothing to say until replies are given
-    *(("operator", name) for name in ("crossover", "diff", "elsewhere", "repair", "rewrite", "tune")),
+    *(("operator", name) for name in ("crossover", "diff", "elsewhere", "rewrite", "tune")),
 }
 """What can do nothing without options or a policy: its own tests give it some."""
 

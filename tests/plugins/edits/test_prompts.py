@@ -13,10 +13,10 @@ from speciate.core.program import Program
 from speciate.core.records import Brief, Individual, Material, Reason, Refusal, Selection
 from speciate.core.scaffold import new_problem
 from speciate.core.slots import Reply
-from speciate.plugins.edits.operators import Crossover, Repair, Tune
+from speciate.plugins.edits.operators import Crossover, Tune
 from speciate.plugins.edits.prompt import goal, messages, tokens
 
-TEMPLATES = ["diff", "rewrite", "crossover", "elsewhere", "tune", "repair"]
+TEMPLATES = ["diff", "rewrite", "crossover", "elsewhere", "tune"]
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,8 @@ def test_every_prompt_has_task_score_feedback_program_and_others(template: str, 
     assert "score 1.25" in text
     assert "the corner is empty" in text
     assert problem.seeds[0].text(problem.main).strip() in text
-    if template != "repair":
-        assert "OTHER = 1" in text
-        assert "3 × duplicate" in text
+    assert "OTHER = 1" in text
+    assert "3 × duplicate" in text
 
 
 def test_the_direction_and_ties_are_said_in_words() -> None:
@@ -88,16 +87,6 @@ def test_tune_refuses_what_changes_more_than_numbers(problem: Problem) -> None:
     other = tune.read(parent, Reply(edit.format("y = x + 2")))
     assert isinstance(other, Refusal)
     assert "only numbers" in other.detail
-
-
-def test_repair_shows_what_failed_and_has_nothing_to_do_otherwise(problem: Problem) -> None:
-    broken = material(Program.of({problem.main: "BROKEN = 1\n"}), problem, 4, Status.CRASHED)
-    prepared = Repair(Repair.Options()).brief(brief(problem, broken))
-    assert isinstance(prepared, Brief)
-    text = text_of("repair", problem, prepared)
-    assert "BROKEN = 1" in text
-    assert "ZeroDivisionError in line 7" in text
-    assert isinstance(Repair(Repair.Options()).brief(brief(problem)), Refusal)
 
 
 def test_crossover_needs_a_second_program(problem: Problem) -> None:
